@@ -1,0 +1,35 @@
+"""What every Kubernetes object has: its metadata, as much of it as decisions need.
+
+Owns the shape only. Unknown fields are dropped on reading: what nobody reads is not kept in memory.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class OwnerReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ObjectMeta(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def controller_uid(self) -> str | None:
+        """The UID of the one owner that is in charge of this object."""
+        return next((ref.uid for ref in self.owner_references if ref.controller), None)
