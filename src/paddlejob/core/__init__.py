@@ -1,0 +1,25 @@
+"""Decisions, pure: what is there, what to do next, what to say. No clock, no IO, no logging, no randomness.
+
+A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
+"""
+
+from paddlejob.core.actions import Action, Announce, Create, Delete, Touch
+from paddlejob.core.children import ConfigMap, Pod, Service
+from paddlejob.core.observe import Observed, Refusal, observe
+from paddlejob.core.plan import Plan, plan
+
+__all__ = [
+    "Action",
+    "Announce",
+    "ConfigMap",
+    "Create",
+    "Delete",
+    "Observed",
+    "Plan",
+    "Pod",
+    "Refusal",
+    "Service",
+    "Touch",
+    "observe",
+    "plan",
+]

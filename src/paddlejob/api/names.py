@@ -1,0 +1,43 @@
+"""Every name that users and other programs see: group, labels, annotations, and how children are called.
+
+Names are functions of the job alone, so that a repeated create meets the object it made before.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+GROUP = "batch.paddlepaddle.org"
+VERSION = "v1"
+API_VERSION = f"{GROUP}/{VERSION}"
+KIND = "PaddleJob"
+PLURAL = "paddlejobs"
+SINGULAR = "paddlejob"
+SHORT_NAME = "pdj"
+
+RoleName = Literal["ps", "worker", "heter"]
+ROLES: tuple[RoleName, ...] = ("ps", "worker", "heter")
+
+# Labels on pods and services. The first two are those of the user's documents.
+LABEL_RES_NAME = "paddle-res-name"
+LABEL_RES_TYPE = "paddle-res-type"
+LABEL_JOB = f"{GROUP}/job-name"
+LABEL_INDEX = f"{GROUP}/index"
+LABEL_ATTEMPT = f"{GROUP}/attempt"
+
+ANNOTATION_ROLE = "paddle-resource"
+# Touched on a pod as soon as its environment exists: the kubelet looks again at once.
+ANNOTATION_ENVIRONMENT = f"{GROUP}/environment"
+
+CONTAINER = "paddle"
+PORT = 2379
+LONGEST_NAME = 63
+
+
+def pod_name(job: str, role: RoleName, index: int) -> str:
+    return f"{job}-{role}-{index}"
+
+
+def service_host(pod: str, namespace: str) -> str:
+    """The name of a pod's own Service. It holds a dot: with short names Paddle's launcher waits for ever."""
+    return f"{pod}.{namespace}.svc"

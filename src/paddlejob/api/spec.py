@@ -1,0 +1,122 @@
+"""What a user writes under `spec` of a PaddleJob.
+
+The CRD's schema is generated from these types: defaults, enums, minimums, descriptions and CEL rules stand
+here and nowhere else. Refuses by itself only what a type can refuse; the rest is the API server's work.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from paddlejob.api import rules
+from paddlejob.api.names import RoleName
+
+Mode = Literal["PS", "Collective", "Single"]
+Intranet = Literal["PodIP", "Service", "Host", "HostNetwork"]
+Network = Literal["PodIP", "Service", "Host"]
+CleanPodPolicy = Literal["Always", "Never", "OnFailure", "OnCompletion", "Running"]
+NETWORKS: tuple[Network, ...] = get_args(Network)
+CLEAN_POD_POLICIES: tuple[CleanPodPolicy, ...] = get_args(CleanPodPolicy)
+
+# The one place where a dict of Any is right: a pod template belongs to Kubernetes and passes through.
+PodTemplate = Annotated[dict[str, Any], Meta(extra_json_schema={"x-pod-template": True})]
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+AtLeastOne = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Gloo = Annotated[int, Meta(ge=0, le=2)]
+Quantities = Annotated[
+    dict[str, str | int],
+    Meta(
+        extra_json_schema={
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "x-kubernetes-int-or-string": True,
+            },
+        }
+    ),
+]
+
+
+def described(text: str) -> Meta:
+    return Meta(description=text)
+
+
+class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    replicas: Annotated[Count, described("How many pods of this role.")] = 1
+    requests: Annotated[AtLeastOne | None, described("Least replicas of an elastic job.")] = None
+    limits: Annotated[AtLeastOne | None, described("Most replicas of an elastic job.")] = None
+    template: Annotated[PodTemplate, described("The pod template, as in any Kubernetes workload.")] = {}
+
+
+class SchedulingPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    min_available: Annotated[AtLeastOne | None, described("Least pods that start together; all when unset.")] = None
+    queue: Annotated[str | None, described("The scheduler's queue.")] = None
+    priority_class: Annotated[str | None, described("Priority class of the pod group.")] = None
+    min_resources: Annotated[
+        Quantities | None, described("Least resources of the group; the sum over its pods when unset.")
+    ] = None
+
+
+class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    worker: Annotated[
+        Role | None,
+        described("The workers that train. A job ends when all of them have succeeded."),
+        rules.validations(rules.ROLE),
+    ] = None
+    ps: Annotated[
+        Role | None,
+        described("Parameter servers: with them the job runs in PS mode."),
+        rules.validations(rules.ROLE),
+    ] = None
+    heter: Annotated[Role | None, described("Heterogeneous workers of a PS job."), rules.validations(rules.ROLE)] = None
+    with_gloo: Annotated[Gloo, described("Gloo in PS jobs: 0 off, 1 between workers, 2 workers and servers.")] = 1
+    intranet: Annotated[
+        Intranet,
+        described("How pods find each other: by pod address, by Service name, or on the host's network."),
+    ] = "PodIP"
+    clean_pod_policy: Annotated[
+        CleanPodPolicy | None,
+        described("What happens to pods when the job has ended. Running (the default) stops what still runs."),
+    ] = None
+    clean_policy: Annotated[CleanPodPolicy | None, described("Another spelling of cleanPodPolicy.")] = None
+    scheduling_policy: Annotated[SchedulingPolicy | None, described("Gang scheduling.")] = None
+    elastic: Annotated[Count | None, described("1: workers may come and go while training (Collective only).")] = None
+    suspend: Annotated[bool, described("No pods exist while true; the job starts afresh afterwards.")] = False
+    backoff_limit: Annotated[Count, described("How often the whole job may restart after its program failed.")] = 0
+    active_deadline_seconds: Annotated[
+        AtLeastOne | None, described("The longest the job may run, counted from its start.")
+    ] = None
+    starting_deadline_seconds: Annotated[
+        AtLeastOne | None, described("The longest the job may wait before it is Running.")
+    ] = None
+    ttl_seconds_after_finished: Annotated[Count | None, described("How long after its end the job deletes itself.")] = (
+        None
+    )
+
+    @property
+    def mode(self) -> Mode:
+        # Zero servers are no servers: workers of a PS job without any would each train alone.
+        if self.ps is not None and self.ps.replicas > 0:
+            return "PS"
+        return "Collective" if self.worker is not None and self.worker.replicas > 1 else "Single"
+
+    @property
+    def network(self) -> Network:
+        return "Host" if self.intranet == "HostNetwork" else self.intranet
+
+    @property
+    def cleaning(self) -> CleanPodPolicy:
+        return self.clean_pod_policy or self.clean_policy or "Running"
+
+    @property
+    def roles(self) -> tuple[tuple[RoleName, Role], ...]:
+        """The roles this job has, servers first."""
+        named: tuple[tuple[RoleName, Role | None], ...] = (
+            ("ps", self.ps),
+            ("worker", self.worker),
+            ("heter", self.heter),
+        )
+        return tuple((name, role) for name, role in named if role is not None)

@@ -1,0 +1,95 @@
+"""What the operator says about a job under `status`. Its size does not grow with the number of pods."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from paddlejob.api.names import RoleName
+from paddlejob.api.spec import Mode
+
+Phase = Literal[
+    "Pending",
+    "Starting",
+    "Running",
+    "Restarting",
+    "Scaling",
+    "Suspended",
+    "Completed",
+    "Failed",
+    "Terminating",
+]
+FinalPhase = Literal["Completed", "Failed"]
+FINAL: tuple[FinalPhase, ...] = get_args(FinalPhase)
+ConditionType = Literal["Running", "Completed", "Failed", "Suspended", "Stalled"]
+ConditionStatus = Literal["True", "False", "Unknown"]
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+
+class RoleStatus(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    pending: int = 0
+    starting: int = 0
+    running: int = 0
+    failed: int = 0
+    succeeded: int = 0
+    unknown: int = 0
+    ready: Annotated[str, Meta(description="Running pods over wanted pods.")] = ""
+
+
+class Condition(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    type: ConditionType
+    status: ConditionStatus
+    reason: str = ""
+    message: str = ""
+    last_transition_time: Time = ""
+    observed_generation: int = 0
+
+
+class Failure(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """The first pod that failed, and what it said last."""
+
+    pod: str
+    exit_code: int | None = None
+    reason: str = ""
+    message: str = ""
+
+
+class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    phase: Phase | None = None
+    mode: Mode | None = None
+    ps: RoleStatus | None = None
+    worker: RoleStatus | None = None
+    heter: RoleStatus | None = None
+    start_time: Time | None = None
+    completion_time: Time | None = None
+    observed_generation: int = 0
+    elastic: Literal["NONE", "DOING", "DONE", "ERROR"] | None = None
+    restarts: int = 0
+    disruptions: int = 0
+    conditions: tuple[Condition, ...] = ()
+    reason: str = ""
+    message: str = ""
+    failure: Failure | None = None
+
+    def condition(self, type_: ConditionType) -> Condition | None:
+        return next((one for one in self.conditions if one.type == type_), None)
+
+    def role(self, role: RoleName) -> RoleStatus | None:
+        return {"ps": self.ps, "worker": self.worker, "heter": self.heter}[role]
+
+    @property
+    def finished(self) -> bool:
+        return self.phase in FINAL
+
+    @property
+    def attempt(self) -> int:
+        """How often the whole job was started again; the first start is attempt 0."""
+        return self.restarts + self.disruptions
+
+
+def as_json(status: Status) -> dict[str, Any]:
+    """The status as it stands in the API: what is not set is not there."""
+    raw: dict[str, Any] = msgspec.to_builtins(status)
+    return {name: value for name, value in raw.items() if value not in (None, "", [], ())}

@@ -1,0 +1,48 @@
+"""What a plan may ask for: a closed set. Whoever acts (a cluster, this machine) must handle every one.
+
+Bodies are Kubernetes objects as plain data, ready to be sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from paddlejob.core.observe import Kind
+
+Body = dict[str, Any]
+
+
+class Create(msgspec.Struct, frozen=True):
+    kind: Kind
+    name: str
+    body: Body
+
+
+class Delete(msgspec.Struct, frozen=True):
+    """Delete exactly this object: a later one of the same name has another UID and stays."""
+
+    kind: Kind
+    name: str
+    uid: str
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """Set an annotation on a pod, so that its kubelet looks at it now."""
+
+    name: str
+    annotation: str
+    value: str
+
+
+class Announce(msgspec.Struct, frozen=True):
+    """Tell people, once per attempt and reason."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    note: str
+    attempt: int
+
+
+Action = Create | Delete | Touch | Announce

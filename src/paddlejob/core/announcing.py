@@ -1,0 +1,40 @@
+"""What people are told: events, from the difference between the status before and after.
+
+A status that is written is told; so each thing is told once, and a restarted operator tells nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.core.actions import Announce
+
+
+def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
+    return tuple(_announcements(job, job.status, after))
+
+
+def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[Announce]:
+    attempt = after.attempt
+    if before.phase is None and after.reason != "NotSupported":
+        pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
+        yield Announce("Normal", "Created", f"creating {pods} pods in {after.mode} mode", attempt)
+    if _stalled(after) and _stalled(after) != _stalled(before):
+        yield Announce("Warning", after.reason, after.message, attempt)
+    if after.phase == before.phase:
+        return
+    match after.phase:
+        case "Running":
+            yield Announce("Normal", "Started", "all pods run", attempt)
+        case "Completed":
+            yield Announce("Normal", "Completed", after.message, attempt)
+        case "Failed":
+            yield Announce("Warning", "Failed", after.message, attempt)
+        case _:
+            pass
+
+
+def _stalled(status: Status) -> str:
+    condition = status.condition("Stalled")
+    return condition.reason if condition and condition.status == "True" else ""

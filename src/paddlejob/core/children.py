@@ -1,0 +1,109 @@
+"""The objects a job owns, as much of them as decisions read.
+
+Anything else in a pod is dropped while it is decoded, so a thousand pods cost little. Absent fields have harmless
+defaults: half-made objects are normal in Kubernetes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from paddlejob.api import ObjectMeta
+
+PodState = Literal["pending", "starting", "running", "failed", "succeeded", "unknown"]
+
+
+class Waiting(msgspec.Struct, frozen=True, rename="camel"):
+    reason: str = ""
+    message: str = ""
+
+
+class Running(msgspec.Struct, frozen=True, rename="camel"):
+    started_at: str | None = None
+
+
+class Terminated(msgspec.Struct, frozen=True, rename="camel"):
+    exit_code: int = 0
+    reason: str = ""
+    message: str = ""
+    finished_at: str | None = None
+
+
+class ContainerState(msgspec.Struct, frozen=True, rename="camel"):
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(msgspec.Struct, frozen=True, rename="camel"):
+    name: str = ""
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+
+
+class PodCondition(msgspec.Struct, frozen=True, rename="camel"):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodStatus(msgspec.Struct, frozen=True, rename="camel"):
+    phase: str = "Pending"
+    reason: str = ""
+    message: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    conditions: tuple[PodCondition, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
+    node_name: str = ""
+
+
+class Pod(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def state(self) -> PodState:
+        match self.status.phase:
+            case "Succeeded":
+                return "succeeded"
+            case "Failed":
+                return "failed"
+            case "Running":
+                return "running"
+            case "Pending":
+                return "starting" if self.spec.node_name else "pending"
+            case _:
+                return "unknown"
+
+    @property
+    def finished(self) -> bool:
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def deleting(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def containers(self) -> tuple[ContainerStatus, ...]:
+        """Init containers first: the order in which they run."""
+        return self.status.init_container_statuses + self.status.container_statuses
+
+
+class Service(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def deleting(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
+
+
+class ConfigMap(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()

@@ -1,0 +1,44 @@
+"""Standard conditions, so that `kubectl wait --for=condition=Completed pdj/NAME` works.
+
+A condition's time changes only when its status does.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from paddlejob.api import Condition, PaddleJob
+from paddlejob.api.status import ConditionStatus, ConditionType, Phase
+from paddlejob.core.stalling import Stall
+
+
+def timestamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
+    """Running always; an end when it came; Stalled from the first time on."""
+    made = [_condition(job, "Running", phase == "Running", (phase, ""), now)]
+    for end in ("Completed", "Failed"):
+        if phase == end:
+            made.append(_condition(job, end, True, (phase, message), now))
+    if stall:
+        made.append(_condition(job, "Stalled", True, (stall.reason, stall.message), now))
+    elif job.status.condition("Stalled"):
+        made.append(_condition(job, "Stalled", False, ("Progressing", ""), now))
+    return tuple(made)
+
+
+def _condition(job: PaddleJob, type_: ConditionType, holds: bool, why: tuple[str, str], now: datetime) -> Condition:
+    before = job.status.condition(type_)
+    status: ConditionStatus = "True" if holds else "False"
+    unchanged = before is not None and before.status == status
+    reason, message = why
+    return Condition(
+        type=type_,
+        status=status,
+        reason=reason,
+        message=message,
+        last_transition_time=before.last_transition_time if before and unchanged else timestamp(now),
+        observed_generation=job.metadata.generation,
+    )

@@ -1,0 +1,115 @@
+"""The environment contract: which variables Paddle reads in a pod, and what they hold.
+
+Part stands in the pod itself (who am I), part in the job's ConfigMap (who are the others). Never sets
+PADDLE_TRAINERS_ENDPOINTS, PADDLE_SERVERS_ENDPOINTS, PADDLE_TRAINER_NUM or PADDLE_SERVER_NUM: any of them switches
+`paddle.distributed.launch` into another mode.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddlejob.api import PaddleJob
+from paddlejob.api.names import PORT, RoleName, pod_name, service_host
+from paddlejob.core.observe import Observed
+from paddlejob.core.template import asks_for_accelerator, env_value
+
+TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
+PORTS_PER_TRAINER = 20
+GLOO_PORT = PORT + 1
+GLOO_BY_HTTP = "3"
+# Linux takes no longer "NAME=value" in a program's environment.
+LONGEST_STRING = 128 * 1024 - 1
+
+EnvVar = dict[str, Any]
+
+
+def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
+    """What is particular to one pod, in an order in which each value can refer to those before it."""
+    values = {
+        "PADDLE_TRAINER_ID": str(index),
+        "TRAINER_ID": str(index),
+        "TRAINING_ROLE": TRAINING_ROLES[role],
+        "PADDLE_TRAINING_ROLE": TRAINING_ROLES[role],
+        "PADDLE_PORT": str(PORT),
+        "PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)",
+        "PADDLE_JOB_ID": job_id(job),
+    }
+    if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
+        # Without an accelerator Paddle finds no backend by itself; with one, gloo would be chosen over NCCL.
+        values["PADDLE_DISTRI_BACKEND"] = "gloo"
+    return [_pod_ip(job, role, index), *({"name": name, "value": value} for name, value in values.items())]
+
+
+def _pod_ip(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
+    if job.spec.network == "Service":
+        name = pod_name(job.metadata.name, role, index)
+        return {"name": "POD_IP", "value": service_host(name, job.metadata.namespace)}
+    return {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
+
+
+def job_id(job: PaddleJob) -> str:
+    """One id must never be another's prefix, nor be used twice: Paddle deletes by prefix in etcd."""
+    meta = job.metadata
+    return f"{meta.namespace}-{meta.name}-{meta.uid[:8]}-{job.status.attempt:04d}"
+
+
+def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
+    """The ConfigMap's data; None while an address is not known yet."""
+    workers = _hosts(job, observed, "worker")
+    servers = _hosts(job, observed, "ps") if job.spec.mode == "PS" else []
+    if workers is None or servers is None:
+        return None
+    data = {
+        "PADDLE_TRAINERS_NUM": str(len(workers)),
+        "PADDLE_PORT": str(PORT),
+        "TRAINER_PORTS_NUM": str(PORTS_PER_TRAINER),
+        "TRAINERS": str(len(workers)),
+        "PSERVERS": str(len(servers)),
+        **_trainers(job, workers),
+    }
+    if servers:
+        data |= {
+            "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(_endpoints(job, "ps", servers)),
+            **_gloo(job, servers[0]),
+        }
+    return data
+
+
+def _trainers(job: PaddleJob, hosts: list[str]) -> dict[str, str]:
+    endpoints = _endpoints(job, "worker", hosts)
+    joined = ",".join(endpoints)
+    if len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING:
+        return {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
+    if job.spec.mode == "PS":
+        return {}  # optional there
+    return {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(hosts))}
+
+
+def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
+    if not job.spec.with_gloo:
+        return {}
+    return {
+        "PADDLE_WITH_GLOO": str(job.spec.with_gloo),
+        "PADDLE_GLOO_RENDEZVOUS": GLOO_BY_HTTP,
+        # Not the server's own port: worker 0 would abort.
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"{first_server}:{GLOO_PORT}",
+    }
+
+
+def _hosts(job: PaddleJob, observed: Observed, role: RoleName) -> list[str] | None:
+    slots = observed.of_role(role)
+    if job.spec.network == "Service":
+        return [service_host(slot.name, job.metadata.namespace) for slot in slots]
+    addresses = [slot.pod.status.pod_ip if slot.pod else "" for slot in slots]
+    return addresses if all(addresses) else None
+
+
+def _endpoints(job: PaddleJob, role: RoleName, hosts: list[str]) -> list[str]:
+    # A server finds its own index by this very string, so a port that the user set must stand here too.
+    port = env_value(_template(job, role), "PADDLE_PORT") or str(PORT)
+    return [f"{host}:{port}" for host in hosts]
+
+
+def _template(job: PaddleJob, role: RoleName) -> dict[str, Any]:
+    return dict(job.spec.roles)[role].template

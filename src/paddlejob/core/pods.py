@@ -1,0 +1,90 @@
+"""The pod of one slot: the user's template, the operator's names and environment around it.
+
+What the user sets wins; defaults are filled in only where the user is silent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddlejob.api import PaddleJob
+from paddlejob.api import names as n
+from paddlejob.core.actions import Body
+from paddlejob.core.environment import pod_environment
+from paddlejob.core.observe import Slot
+from paddlejob.core.template import main_index, mapping, mappings
+
+CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
+POD_DEFAULTS = {"restartPolicy": "Never"}
+
+
+def pod(job: PaddleJob, slot: Slot) -> Body:
+    template = dict(job.spec.roles)[slot.role].template
+    meta = mapping(template.get("metadata"))
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": slot.name,
+            "namespace": job.metadata.namespace,
+            "labels": {**mapping(meta.get("labels")), **labels(job, slot)},
+            "annotations": {**mapping(meta.get("annotations")), n.ANNOTATION_ROLE: slot.role},
+            "ownerReferences": [owner(job)],
+            **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
+        },
+        "spec": _spec(job, slot, mapping(template.get("spec"))),
+    }
+
+
+def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
+    return {
+        n.LABEL_RES_NAME: slot.name,
+        n.LABEL_RES_TYPE: slot.role,
+        n.LABEL_JOB: job.metadata.name,
+        n.LABEL_INDEX: str(slot.index),
+        n.LABEL_ATTEMPT: str(job.status.attempt),
+    }
+
+
+def owner(job: PaddleJob) -> Body:
+    return {
+        "apiVersion": n.API_VERSION,
+        "kind": n.KIND,
+        "name": job.metadata.name,
+        "uid": job.metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
+    made = {**POD_DEFAULTS, **spec}
+    found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
+    if found:
+        main = main_index(found)
+        found[main] = _training_container(job, slot, found[main])
+        made["containers"] = found
+    if init := mappings(spec.get("initContainers")):
+        made["initContainers"] = [{**CONTAINER_DEFAULTS, **one} for one in init]
+    return made
+
+
+def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
+    source = {"configMapRef": {"name": job.metadata.name}}
+    return {
+        **container,
+        "env": _merged(pod_environment(job, slot.role, slot.index), mappings(container.get("env"))),
+        # Of two sources with the same name the later wins: the user's come after ours.
+        "envFrom": [source, *mappings(container.get("envFrom"))],
+    }
+
+
+def _merged(ours: list[Body], users: list[Body]) -> list[Body]:
+    """Ours first, so that the user's values can refer to them; what the user sets is not set by us.
+
+    The endpoint is made of the address and the port: if the user sets one of those, it must come after them.
+    """
+    taken = {one.get("name") for one in users}
+    kept = [one for one in ours if one["name"] not in taken]
+    late = [one for one in kept if one["name"] == "PADDLE_CURRENT_ENDPOINT" and taken & {"POD_IP", "PADDLE_PORT"}]
+    return [*(one for one in kept if one not in late), *users, *late]

@@ -1,0 +1,72 @@
+"""Why a job cannot go on: what outside the job holds it up, in words for a person.
+
+Only looks at jobs that have not ended. The first cause in order of severity is told, with how many pods share it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.core.children import Pod
+from paddlejob.core.observe import Observed
+
+# What the kubelet says while an image cannot be had; it alternates between them, a person needs one word.
+IMAGE_REASONS = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
+)
+CONTAINER_REASONS = frozenset(
+    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
+)
+
+
+class Stall(msgspec.Struct, frozen=True):
+    reason: str
+    message: str
+
+
+def stall(job: PaddleJob, observed: Observed) -> Stall | None:
+    if unsupported := not_supported(job):
+        return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
+    if observed.refusals:
+        first, more = observed.refusals[0], len(observed.refusals) - 1
+        others = f" (and {more} more like it)" if more else ""
+        return Stall(first.reason, f"{first.kind} {first.name}: {first.message}{others}")
+    causes = [(slot.name, cause) for slot in observed.slots if slot.pod and (cause := _of_pod(job, observed, slot.pod))]
+    if not causes:
+        return None
+    name, first_cause = causes[0]
+    same = sum(cause.reason == first_cause.reason for _, cause in causes)
+    return Stall(first_cause.reason, f"{same} of {len(observed.slots)} pods: {name}: {first_cause.message}")
+
+
+def not_supported(job: PaddleJob) -> tuple[str, ...]:
+    """Parts of the API whose rules are not in this release. Running on without them could train wrongly."""
+    spec = job.spec
+    asked = {
+        "intranet: Host": spec.network == "Host",
+        "heter": spec.heter is not None,
+        "elastic": bool(spec.elastic),
+        "suspend": spec.suspend,
+    }
+    return tuple(name for name, wanted in asked.items() if wanted)
+
+
+def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return Stall(condition.reason or "Unschedulable", condition.message)
+    for container in pod.containers:
+        waiting = container.state.waiting
+        if waiting is None:
+            continue
+        if waiting.reason in IMAGE_REASONS:
+            return Stall("ImagePull", f"container {container.name}: {waiting.message or waiting.reason}")
+        if waiting.reason in CONTAINER_REASONS and not _waits_for_us(job, observed, waiting.message):
+            return Stall(waiting.reason, f"container {container.name}: {waiting.message or waiting.reason}")
+    return None
+
+
+def _waits_for_us(job: PaddleJob, observed: Observed, message: str) -> bool:
+    """A pod without its environment yet is in good order: we write it when all addresses are known."""
+    return observed.config_map is None or f'configmap "{job.metadata.name}" not found' in message

@@ -1,0 +1,47 @@
+"""Reading a user's pod template. It may be half empty or odd: reading never fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddlejob.api.names import CONTAINER
+
+Mapping = dict[str, Any]
+
+
+def mapping(value: object) -> Mapping:
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[Mapping]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def containers(template: Mapping) -> list[Mapping]:
+    return mappings(mapping(template.get("spec")).get("containers"))
+
+
+def main_index(found: list[Mapping]) -> int:
+    """The container that trains: the one named paddle, else the first."""
+    return next((i for i, one in enumerate(found) if one.get("name") == CONTAINER), 0)
+
+
+def env_value(template: Mapping, name: str) -> str | None:
+    """The literal value that the user gave a variable of the training container."""
+    found = containers(template)
+    if not found:
+        return None
+    values = (one.get("value") for one in mappings(found[main_index(found)].get("env")) if one.get("name") == name)
+    value = next(values, None)
+    return value if isinstance(value, str) and value else None
+
+
+def asks_for_accelerator(template: Mapping) -> bool:
+    """Whether any container asks for a device: an extended resource such as nvidia.com/gpu, or a claim."""
+    return any(_has_device(mapping(one.get("resources"))) for one in containers(template))
+
+
+def _has_device(resources: Mapping) -> bool:
+    asked = {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}
+    extended = (name for name in asked if "/" in name and not name.split("/")[0].endswith("kubernetes.io"))
+    return bool(resources.get("claims")) or any(True for _ in extended)

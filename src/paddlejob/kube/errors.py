@@ -1,0 +1,169 @@
+"""Everything that can go wrong between us and the API server.
+
+KubeError
+├── ConfigError              the kubeconfig, or a file or plugin it names, is missing or wrong
+├── Unreachable              no answer: connection, TLS, time-out
+│   └── Silent               a watch that was open said nothing for too long
+├── Undecodable              an answer that is not what its kind promises
+├── LeaseLost                this process may no longer act as the leader
+└── ApiError                 the server answered and refused
+    ├── BadRequest           400
+    ├── Unauthorized         401
+    ├── Forbidden            403
+    ├── NotFound             404
+    ├── Conflict             409
+    ├── AlreadyExists        409 with that reason
+    ├── Gone                 410, or the reason Expired
+    ├── Invalid              422
+    ├── TooManyRequests      429
+    └── ServerError          5xx
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class KubeError(Exception):
+    """Root of the tree."""
+
+
+class ConfigError(KubeError):
+    """Says which file or plugin, and what to do about it."""
+
+
+class Unreachable(KubeError):
+    """Says which server, and what to do about it."""
+
+
+class Silent(Unreachable):
+    """An open watch on which nothing came: perhaps quiet, perhaps a dead connection. Only asking again tells."""
+
+
+class Undecodable(KubeError):
+    """The server's answer could not be read as the type that was asked for."""
+
+
+class LeaseLost(KubeError):
+    """Whoever sees this must stop acting at once: another process may be the leader already."""
+
+
+class Cause(msgspec.Struct, frozen=True):
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class Details(msgspec.Struct, frozen=True, rename="camel"):
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    uid: str = ""
+    causes: tuple[Cause, ...] = ()
+    retry_after_seconds: float = 0
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The API server's answer when it refuses, and the object of an ERROR event on a watch."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: Details | None = None
+
+
+class ApiError(KubeError):
+    """The server's refusal, with what was tried: `create pods default/a: 403 Forbidden: ...`."""
+
+    def __init__(self, tried: str, answer: Status, retry_after: float | None = None) -> None:
+        self.tried = tried
+        self.status = answer.code
+        self.reason = answer.reason
+        self.message = answer.message
+        self.details = answer.details or Details()
+        self.retry_after = retry_after
+        super().__init__(tried, answer, retry_after)
+
+    def __str__(self) -> str:
+        what = f"{self.status} {self.reason}".strip()
+        return f"{self.tried}: {what}: {self.message}" if self.message else f"{self.tried}: {what}"
+
+
+class BadRequest(ApiError):
+    pass
+
+
+class Unauthorized(ApiError):
+    pass
+
+
+class Forbidden(ApiError):
+    pass
+
+
+class NotFound(ApiError):
+    pass
+
+
+class Conflict(ApiError):
+    pass
+
+
+class AlreadyExists(ApiError):
+    pass
+
+
+class Gone(ApiError):
+    pass
+
+
+class Invalid(ApiError):
+    pass
+
+
+class TooManyRequests(ApiError):
+    pass
+
+
+class ServerError(ApiError):
+    pass
+
+
+_BY_REASON: dict[str, type[ApiError]] = {"AlreadyExists": AlreadyExists, "Expired": Gone, "Gone": Gone}
+_BY_STATUS: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+    429: TooManyRequests,
+}
+_STATUS = msgspec.json.Decoder(Status)
+
+
+def refusal(tried: str, body: bytes, *, status: int = 0, retry_after: str | None = None) -> ApiError:
+    """The error for a Status the server sent, as a response or as an ERROR event (which has no HTTP status)."""
+    try:
+        answer = _STATUS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # A proxy or load balancer in front of the API server answers in its own words.
+        answer = Status(message=body[:500].decode(errors="replace").strip())
+    answer = msgspec.structs.replace(answer, code=status or answer.code or 500)
+    fallback = ServerError if answer.code >= 500 else ApiError
+    kind = _BY_REASON.get(answer.reason) or _BY_STATUS.get(answer.code, fallback)
+    return kind(tried, answer, _seconds(retry_after, answer))
+
+
+def _seconds(header: str | None, answer: Status) -> float | None:
+    if header is not None and header.strip().isdigit():
+        return float(header)
+    if answer.details is not None and answer.details.retry_after_seconds > 0:
+        return answer.details.retry_after_seconds
+    return None
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same call may well succeed a little later."""
+    return isinstance(error, TooManyRequests | ServerError | Unreachable)
