@@ -129,6 +129,8 @@ def _structural(node: Schema, defs: Schema) -> Schema:
         return _structural({**choice, **node}, defs)
     if node.pop("x-pod-template", False):
         return {**_pod_template(), **({"description": node["description"]} if "description" in node else {})}
+    if [choice.get("type") for choice in node.get("anyOf", ())] == ["integer", "string"]:
+        node["x-kubernetes-int-or-string"] = True
     for dropped in ("title", "$defs"):
         node.pop(dropped, None)
     if node.get("default") in (None, "", {}, []) or isinstance(node["default"], dict):
@@ -141,8 +143,9 @@ def _structural(node: Schema, defs: Schema) -> Schema:
         node["format"] = "int32" if node.get("maximum") == 2**31 - 1 else "int64"
     if "properties" in node:
         node["properties"] = {name: _structural(one, defs) for name, one in node["properties"].items()}
-    if isinstance(node.get("items"), dict):
-        node["items"] = _structural(node["items"], defs)
+    for inner in ("items", "additionalProperties"):
+        if isinstance(node.get(inner), dict):
+            node[inner] = _structural(node[inner], defs)
     return node
 
 

@@ -26,18 +26,7 @@ PodTemplate = Annotated[dict[str, Any], Meta(extra_json_schema={"x-pod-template"
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 AtLeastOne = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Gloo = Annotated[int, Meta(ge=0, le=2)]
-Quantities = Annotated[
-    dict[str, str | int],
-    Meta(
-        extra_json_schema={
-            "type": "object",
-            "additionalProperties": {
-                "anyOf": [{"type": "integer"}, {"type": "string"}],
-                "x-kubernetes-int-or-string": True,
-            },
-        }
-    ),
-]
+Quantities = dict[str, int | str]
 
 
 def described(text: str) -> Meta:

@@ -37,6 +37,10 @@ class RoleStatus(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     unknown: int = 0
     ready: Annotated[str, Meta(description="Running pods over wanted pods.")] = ""
 
+    @property
+    def total(self) -> int:
+        return self.pending + self.starting + self.running + self.failed + self.succeeded + self.unknown
+
 
 class Condition(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     type: ConditionType

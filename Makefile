@@ -1,0 +1,57 @@
+# Everything a developer does, one target each. `make` alone lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+test: check cluster ## Everything: environment, linters, types, generated files, then all tests on a real API server
+	$(call say,Running all tests (a few minutes; the real API server starts once))
+	@$(BIN)/pytest --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+
+quick: env ## Only the tests that need no cluster
+	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli
+
+check: env ## Linters, types, import contracts, generated files
+	$(call say,Checking style, types, import contracts and generated files)
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports | tail -n 3
+	@$(BIN)/python tools/generate.py --check
+
+cluster: env ## Get or build the Kubernetes control plane for the tests (about 7 minutes the first time)
+	$(call say,Getting the Kubernetes control plane for the tests)
+	@$(BIN)/python -m tests.cluster.binaries
+
+generate: cluster ## Write the generated files: pod template schema, CRDs, derived manifests
+	@$(BIN)/python -m tools.pod_template_schema
+	@$(BIN)/python tools/generate.py
+
+format: env ## Format and fix what can be fixed
+	@$(BIN)/ruff check --quiet --fix . || true
+	@$(BIN)/ruff format --quiet .
+
+lock: env ## Pin the development versions anew in requirements-dev.txt
+	@$(BIN)/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --strip-extras --resolver=backtracking \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --output-file requirements-dev.txt pyproject.toml
+
+env: $(VENV)/.installed ## Make the virtual environment
+
+$(VENV)/.installed: requirements-dev.txt pyproject.toml
+	$(call say,Making the Python environment in $(VENV))
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+clean: ## Remove the environment and all caches of this folder
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help test quick check cluster generate format lock env clean

@@ -1,0 +1,5 @@
+"""`python -m paddlejob` is the `paddlejob` command."""
+
+from paddlejob.cli.main import main
+
+main()

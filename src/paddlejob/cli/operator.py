@@ -1,0 +1,43 @@
+"""`paddlejob operator`: run the operator, in the cluster or on your own machine against one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from paddlejob.operator.logs import LogFormat
+from paddlejob.operator.main import main
+from paddlejob.operator.options import Options
+
+
+def operator(
+    *,
+    namespace: Annotated[
+        tuple[str, ...],
+        Parameter(name=["--namespace", "-n"], help="Watch this namespace only; repeatable. None: all.", negative=""),
+    ] = (),
+    leader_elect: Annotated[bool, Parameter(help="Act only while holding the lease.")] = False,
+    metrics_bind_address: Annotated[str, Parameter(help="Where /metrics listens; 0 switches it off.")] = ":8080",
+    health_probe_bind_address: Annotated[str, Parameter(help="Where /healthz and /readyz listen.")] = ":8081",
+    kube_api_concurrency: Annotated[int, Parameter(help="API calls in flight, shared by all jobs.")] = 64,
+    log_format: Annotated[LogFormat, Parameter(help="text for people, json for machines.")] = "text",
+    kubeconfig: Annotated[str | None, Parameter(help="Path of the kubeconfig file.")] = None,
+    context: Annotated[str | None, Parameter(help="Context of the kubeconfig.")] = None,
+) -> None:
+    """Turn PaddleJobs into pods and drive them to their end.
+
+    Example: paddlejob operator --namespace paddle-system
+    """
+    main(
+        Options(
+            namespaces=namespace,
+            leader_elect=leader_elect,
+            metrics_address=metrics_bind_address,
+            health_address=health_probe_bind_address,
+            concurrency=kube_api_concurrency,
+            log_format=log_format,
+            kubeconfig=kubeconfig,
+            context=context,
+        )
+    )

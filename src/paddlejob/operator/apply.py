@@ -1,0 +1,137 @@
+"""The operator's hands: a plan's actions as API calls, all at once within one fair limit.
+
+A create that answers "already exists" succeeded if the object is this job's own. An object of another owner is never
+touched. What the API server refuses for good comes back as a `Refusal`; what may pass later is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+import structlog
+
+from paddlejob.api import PaddleJob
+from paddlejob.core import Action, Announce, Create, Delete, Refusal, Touch
+from paddlejob.core.observe import Kind
+from paddlejob.kube.client import Client
+from paddlejob.kube.errors import AlreadyExists, ApiError, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from paddlejob.kube.fairness import FairLimiter
+from paddlejob.kube.objects import key_of
+from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.cache import Cache
+from paddlejob.operator.events import event
+from paddlejob.operator.resources import CHILDREN, EVENTS, PODS, Child
+
+log = structlog.get_logger()
+
+Gate = Callable[[], None]
+
+
+class Hands:
+    """`gate` is asked right before every write: it raises when this process may not act any more."""
+
+    def __init__(self, client: Client, cache: Cache, limiter: FairLimiter, *, gate: Gate, instance: str) -> None:
+        self._client = client
+        self._cache = cache
+        self._limiter = limiter
+        self._gate = gate
+        self._instance = instance
+
+    async def apply(self, job: PaddleJob, actions: Iterable[Action], now: datetime) -> tuple[Refusal, ...]:
+        """Do everything that can be done; then raise the first passing error, if there was one."""
+        refusals: list[Refusal] = []
+        errors: list[KubeError] = []
+
+        async def do(action: Action) -> None:
+            async with self._limiter.slot(key_of(job)):
+                try:
+                    self._gate()
+                    refused = await self._do(job, action, now)
+                except KubeError as error:
+                    errors.append(error)
+                else:
+                    refusals.extend([refused] if refused else [])
+
+        async with TaskGroup() as tasks:
+            for action in actions:
+                tasks.create_task(do(action))
+        if errors:
+            raise errors[0]
+        return tuple(sorted(refusals, key=lambda one: (one.kind, one.name)))
+
+    async def _do(self, job: PaddleJob, action: Action, now: datetime) -> Refusal | None:
+        match action:
+            case Create():
+                return await self._create(job, action, now)
+            case Delete():
+                return await self._delete(job, action, now)
+            case Touch():
+                return await self._touch(job, action, now)
+            case Announce():
+                await self._announce(job, action, now)
+                return None
+
+    async def _create(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
+        try:
+            made: Child = await self._client.create(CHILDREN[action.kind], job.metadata.namespace, action.body)
+        except AlreadyExists:
+            return await self._met(job, action, now)
+        except (Forbidden, Invalid, BadRequest) as error:
+            return _refusal(action.kind, action.name, error, now)
+        self._cache.wrote(made)
+        log.info("created", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
+        return None
+
+    async def _met(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
+        """An object of that name exists: ours from before, or somebody else's."""
+        key = (job.metadata.namespace, action.name)
+        found = self._cache.child(action.kind, key)
+        if found is None or found.metadata.controller_uid != job.metadata.uid:
+            found = await self._client.get(CHILDREN[action.kind], *key)
+        if found.metadata.controller_uid == job.metadata.uid:
+            self._cache.wrote(found)
+            return None
+        message = "the name is taken by an object that is not this job's: delete it or rename the job"
+        return Refusal(action.kind, action.name, "NameTaken", message, now)
+
+    async def _delete(self, job: PaddleJob, action: Delete, now: datetime) -> Refusal | None:
+        key = (job.metadata.namespace, action.name)
+        try:
+            await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
+        except (NotFound, Conflict):
+            return None  # gone, or a newer object of the same name that is not meant
+        except (Forbidden, Invalid, BadRequest) as error:
+            return _refusal(action.kind, action.name, error, now)
+        self._cache.deleted(action.kind, key, action.uid)
+        log.info("deleted", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
+        return None
+
+    async def _touch(self, job: PaddleJob, action: Touch, now: datetime) -> Refusal | None:
+        key = (job.metadata.namespace, action.name)
+        body = {"metadata": {"annotations": {action.annotation: action.value}}}
+        try:
+            touched = await self._client.patch(PODS, key, body)
+        except NotFound:
+            return None
+        except (Forbidden, Invalid, BadRequest) as error:
+            return _refusal("Pod", action.name, error, now)
+        self._cache.wrote(touched)
+        return None
+
+    async def _announce(self, job: PaddleJob, action: Announce, now: datetime) -> None:
+        """Events are a courtesy: a job never waits for one."""
+        try:
+            await self._client.create(EVENTS, job.metadata.namespace, event(job, action, now, self._instance))
+        except AlreadyExists:
+            pass
+        except KubeError as error:
+            log.warning("event not sent", job=job.metadata.name, reason=action.reason, error=str(error))
+
+
+def _refusal(kind: Kind, name: str, error: ApiError, now: datetime) -> Refusal:
+    if isinstance(error, Forbidden):
+        reason = "QuotaExceeded" if "exceeded quota" in error.message else "Forbidden"
+    else:
+        reason = "Invalid"
+    return Refusal(kind, name, reason, error.message, now)

@@ -1,0 +1,142 @@
+"""The operator's eyes: jobs and their children as the watches tell, and whom a change wakes.
+
+Only objects that carry our job label are watched, so the pods of strangers cost nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api.names import LABEL_JOB
+from paddlejob.core import ConfigMap, Observed, Pod, Refusal, Service, observe
+from paddlejob.core.observe import Kind
+from paddlejob.kube.client import Client
+from paddlejob.kube.objects import Key, Resource, key_of
+from paddlejob.kube.reflector import Reflector
+from paddlejob.kube.store import Change, Store
+from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.resources import CHILDREN, JOBS, Child
+
+# Events of a large job come in floods: it is looked at a few times a second, a small one at once.
+LARGE_JOB = 100
+LARGE_JOB_PAUSE = 0.05
+
+Wake = Callable[[Key, float], None]
+Report = Callable[[str, Exception], None]
+
+
+class Cache:
+    def __init__(self, wake: Wake) -> None:
+        self._wake = wake
+        self.jobs: Store[PaddleJob] = Store()
+        self.pods: Store[Pod] = Store()
+        self.services: Store[Service] = Store()
+        self.config_maps: Store[ConfigMap] = Store()
+        self._reflectors: list[Reflector[Any]] = []
+        self.jobs.subscribe(self._job_changed)
+        for store in self._child_stores().values():
+            store.subscribe(self._child_changed)
+
+    def watch(
+        self,
+        client: Client,
+        namespaces: Iterable[str | None],
+        *,
+        on_error: Callable[[str, Exception], None],
+        on_undecodable: Report,
+    ) -> None:
+        """Say what to watch: each namespace, or everything for None."""
+
+        def reflect(resource: Resource[Any], store: Store[Any], namespace: str | None, selector: str) -> None:
+            def told(error: Exception) -> None:
+                on_error(resource.plural, error)
+
+            self._reflectors.append(
+                Reflector(
+                    client,
+                    resource,
+                    store,
+                    namespace=namespace,
+                    selector=selector,
+                    on_undecodable=on_undecodable,
+                    on_error=told,
+                )
+            )
+
+        for namespace in namespaces:
+            reflect(JOBS, self.jobs, namespace, "")
+            for kind, store in self._child_stores().items():
+                reflect(CHILDREN[kind], store, namespace, LABEL_JOB)
+
+    async def run(self) -> None:
+        async with TaskGroup() as tasks:
+            for reflector in self._reflectors:
+                tasks.create_task(reflector.run())
+
+    @property
+    def synced(self) -> bool:
+        return bool(self._reflectors) and all(one.synced.is_set() for one in self._reflectors)
+
+    async def wait_synced(self) -> None:
+        await asyncio.gather(*(one.synced.wait() for one in self._reflectors))
+
+    def observe(self, job: PaddleJob, refusals: Iterable[Refusal]) -> Observed:
+        uid = job.metadata.uid
+        return observe(
+            job,
+            self.pods.owned_by(uid),
+            self.services.owned_by(uid),
+            self.config_maps.owned_by(uid),
+            refusals,
+        )
+
+    def child(self, kind: Kind, key: Key) -> Child | None:
+        return self._child_stores()[kind].get(key)
+
+    def wrote(self, written: Child) -> None:
+        match written:
+            case Pod():
+                self.pods.wrote(written)
+            case Service():
+                self.services.wrote(written)
+            case ConfigMap():
+                self.config_maps.wrote(written)
+
+    def deleted(self, kind: Kind, key: Key, uid: str) -> None:
+        self._child_stores()[kind].mark_deleting(key, uid)
+
+    def _child_stores(self) -> dict[Kind, Store[Pod] | Store[Service] | Store[ConfigMap]]:
+        return {"Pod": self.pods, "Service": self.services, "ConfigMap": self.config_maps}
+
+    def _job_changed(self, change: Change[PaddleJob]) -> None:
+        job = change.after or change.before
+        if job is not None:
+            self._wake(key_of(job), 0.0)
+
+    def _child_changed(self, change: Change[Any]) -> None:
+        child: Child | None = change.after or change.before
+        if child is None or _nothing_new(change):
+            return
+        # By label, not by owner: a job also waits for names that an earlier job of its name still holds.
+        key = (child.metadata.namespace, child.metadata.labels.get(LABEL_JOB, ""))
+        job = self.jobs.get(key)
+        if job is not None:
+            pods = sum(role.replicas for _, role in job.spec.roles)
+            self._wake(key, LARGE_JOB_PAUSE if pods > LARGE_JOB else 0.0)
+
+
+def _nothing_new(change: Change[Any]) -> bool:
+    """Whether two versions of a child are the same in all that decisions read."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return False
+    return _of_interest(before.metadata) == _of_interest(after.metadata) and (
+        not isinstance(before, Pod) or (before.status, before.spec) == (after.status, after.spec)
+    )
+
+
+def _of_interest(meta: ObjectMeta) -> tuple[object, ...]:
+    return (meta.uid, meta.deletion_timestamp, meta.annotations, meta.owner_references)

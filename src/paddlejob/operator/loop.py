@@ -1,0 +1,126 @@
+"""The loop: a key comes out of the queue, its job is looked at, what is missing is done, its status is written.
+
+One look per job at a time, any number of jobs at once. An error in one job is that job's alone: it waits and is looked
+at again, the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NoReturn
+
+import structlog
+
+from paddlejob.api import PaddleJob
+from paddlejob.core import Plan, plan
+from paddlejob.kube.errors import ApiError, KubeError
+from paddlejob.kube.objects import Key, key_of
+from paddlejob.kube.queue import WorkQueue
+from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.apply import Hands
+from paddlejob.operator.cache import Cache
+from paddlejob.operator.memory import Memory
+from paddlejob.operator.metrics import Metrics
+from paddlejob.operator.reporting import Reporter
+
+log = structlog.get_logger()
+
+LONGEST_LOOK = timedelta(minutes=10)
+
+
+@dataclass(kw_only=True)
+class Loop:
+    cache: Cache
+    hands: Hands
+    reporter: Reporter
+    memory: Memory
+    queue: WorkQueue[Key]
+    metrics: Metrics
+    now: Callable[[], datetime]
+    _uids: dict[Key, str] = field(default_factory=dict)
+    _since: dict[Key, datetime] = field(default_factory=dict)
+
+    def turns(self, now: datetime) -> bool:
+        """Whether no look takes longer than any look can: every call in it has a time limit."""
+        return all(now - since < LONGEST_LOOK for since in self._since.values())
+
+    async def run(self) -> NoReturn:
+        """Look at every job once, then at whatever changes, until cancelled."""
+        for job in self.cache.jobs:
+            self.queue.add(key_of(job))
+        async with TaskGroup() as tasks:
+            while True:
+                key = await self.queue.get()
+                tasks.create_task(self._handle(key))
+
+    async def _handle(self, key: Key) -> None:
+        self._since[key] = self.now()
+        try:
+            with self.metrics.reconciles.time():
+                await self.reconcile(key)
+            self.queue.forget(key)
+        except KubeError as error:
+            self.metrics.errors.inc()
+            asked = error.retry_after if isinstance(error, ApiError) else None
+            delay = self.queue.retry(key, at_least=asked or 0.0)
+            log.warning("will try again", namespace=key[0], job=key[1], seconds=round(delay, 2), error=str(error))
+        except Exception:
+            # A defect of ours that one job brings to light must not take the others down.
+            self.metrics.errors.inc()
+            delay = self.queue.retry(key)
+            log.exception("defect, will try again", namespace=key[0], job=key[1], seconds=round(delay, 2))
+        finally:
+            del self._since[key]
+            self.queue.done(key)
+
+    async def reconcile(self, key: Key) -> None:
+        job = self.cache.jobs.get(key)
+        self._forget_previous(key, job)
+        if job is None:
+            return
+        now = self.now()
+        planned = plan(job, self.cache.observe(job, self.memory.refusals(job)), now)
+        await self._carry_out(key, job, planned, now)
+        self._note_progress(job, planned, now)
+        if planned.wake_at is not None:
+            self.queue.add_after(key, (planned.wake_at - now).total_seconds())
+
+    async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
+        """Status and actions go out together; what was refused is told in a second look, which is made at once."""
+        outcomes = await asyncio.gather(
+            self.reporter.report(job, planned.status),
+            self.hands.apply(job, planned.actions, now),
+            return_exceptions=True,
+        )
+        again, refused = outcomes
+        if not isinstance(refused, BaseException) and self.memory.remember(job, planned.actions, refused):
+            self.queue.add(key)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        if isinstance(again, float):
+            self.queue.add_after(key, again)
+
+    def _forget_previous(self, key: Key, job: PaddleJob | None) -> None:
+        """A name may come back as another job; what was remembered belongs to the old one."""
+        previous = self._uids.get(key)
+        current = job.metadata.uid if job else None
+        if previous is not None and previous != current:
+            self.memory.forget(previous)
+        if current is None:
+            self._uids.pop(key, None)
+            self.queue.forget(key)
+        else:
+            self._uids[key] = current
+
+    def _note_progress(self, job: PaddleJob, planned: Plan, now: datetime) -> None:
+        before, after = job.status.phase, planned.status.phase
+        if before == after:
+            return
+        log.info("phase", namespace=job.metadata.namespace, job=job.metadata.name, was=before, phase=after)
+        if after == "Running" and job.metadata.creation_timestamp:
+            created = datetime.fromisoformat(job.metadata.creation_timestamp.replace("Z", "+00:00"))
+            self.metrics.time_to_running.observe((now - created).total_seconds())

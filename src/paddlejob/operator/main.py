@@ -1,0 +1,135 @@
+"""The operator process: builds the parts, campaigns for the lease, runs the loop, leaves in order on SIGTERM.
+
+Caches are kept warm while waiting for the lease, so that taking over needs no first look at everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import time
+import uuid
+from datetime import datetime, timezone
+from functools import partial
+
+import structlog
+
+from paddlejob.kube.client import Client
+from paddlejob.kube.config import ClusterConfig, load_config
+from paddlejob.kube.errors import LeaseLost
+from paddlejob.kube.fairness import FairLimiter
+from paddlejob.kube.lease import Election
+from paddlejob.kube.objects import Key
+from paddlejob.kube.queue import WorkQueue
+from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator import logs
+from paddlejob.operator.apply import Gate, Hands
+from paddlejob.operator.cache import Cache
+from paddlejob.operator.loop import Loop
+from paddlejob.operator.memory import Memory
+from paddlejob.operator.metrics import Metrics
+from paddlejob.operator.options import Options
+from paddlejob.operator.reporting import Reporter
+from paddlejob.operator.server import serving
+
+log = structlog.get_logger()
+
+LEASE = "paddle-operator"
+
+
+def main(options: Options) -> None:
+    """Run until SIGTERM or SIGINT."""
+    logs.configure(options.log_format)
+    config = load_config(options.kubeconfig, options.context)
+    asyncio.run(_until_signal(config, options))
+
+
+async def _until_signal(config: ClusterConfig, options: Options) -> None:
+    running = asyncio.ensure_future(Operator(config, options).run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.cancel)
+    try:
+        await running
+    except asyncio.CancelledError:
+        log.info("stopped")
+
+
+class Operator:
+    def __init__(self, config: ClusterConfig, options: Options) -> None:
+        self._config = config
+        self._options = options
+        self._queue: WorkQueue[Key] = WorkQueue()
+        self._cache = Cache(self._queue.add_after)
+        self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
+        self._loop: Loop | None = None
+        self._identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
+
+    async def run(self) -> None:
+        options = self._options
+        client = Client(self._config, on_call=self._metrics.count_call)
+        async with (
+            client,
+            serving(
+                health=options.health_address,
+                metrics_address=options.metrics_address,
+                metrics=self._metrics,
+                healthy=self._healthy,
+                ready=lambda: self._cache.synced,
+            ),
+        ):
+            self._cache.watch(
+                client, options.namespaces or (None,), on_error=self._watch_failed, on_undecodable=self._unreadable
+            )
+            log.info("started", identity=self._identity, namespaces=options.namespaces or "all")
+            try:
+                async with TaskGroup() as tasks:
+                    tasks.create_task(self._cache.run())
+                    tasks.create_task(self._act(client))
+            finally:
+                self._queue.close()
+
+    async def _act(self, client: Client) -> None:
+        if not self._options.leader_elect:
+            await self._lead(client, lambda: None)
+            return
+        while True:
+            election = Election(client, namespace=self._config.namespace, name=LEASE, identity=self._identity)
+            try:
+                await election.run(partial(self._lead, client, election.check))
+            except LeaseLost as lost:
+                log.warning("no longer leading", error=str(lost))
+
+    async def _lead(self, client: Client, gate: Gate) -> None:
+        await self._cache.wait_synced()
+        # What is cached now stays: the garbage collector need not walk it again and again.
+        gc.freeze()
+        memory, limiter = Memory(), FairLimiter(self._options.concurrency)
+        self._loop = Loop(
+            cache=self._cache,
+            hands=Hands(client, self._cache, limiter, gate=gate, instance=self._identity),
+            reporter=Reporter(client, self._cache.jobs, limiter, memory, gate=gate, clock=time.monotonic),
+            memory=memory,
+            queue=self._queue,
+            metrics=self._metrics,
+            now=lambda: datetime.now(timezone.utc),
+        )
+        log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
+        self._metrics.leading.set(1)
+        try:
+            await self._loop.run()
+        finally:
+            self._loop = None
+            self._metrics.leading.set(0)
+
+    def _healthy(self) -> bool:
+        return self._loop is None or self._loop.turns(datetime.now(timezone.utc))
+
+    def _watch_failed(self, plural: str, error: Exception) -> None:
+        log.warning("watch interrupted", resource=plural, error=str(error))
+
+    def _unreadable(self, name: str, error: Exception) -> None:
+        self._metrics.unreadable.inc()
+        log.error("unreadable object", object=name, error=str(error))

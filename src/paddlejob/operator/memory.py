@@ -1,0 +1,69 @@
+"""What the operator remembers of a job between two looks, and may forget at any time without harm.
+
+Refusals are learned again after a restart; the time of the last status write only spaces out counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.core import Action, Create, Refusal
+
+FIRST_DELAY = timedelta(seconds=2)
+LONGEST_DELAY = timedelta(seconds=60)
+# A name that was taken is soon free again in most cases, and asking is cheap.
+LONGEST_DELAY_FOR_A_NAME = timedelta(seconds=5)
+
+
+class _Entry(msgspec.Struct):
+    generation: int = 0
+    rounds: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    status_written: float | None = None
+
+
+class Memory:
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+
+    def forget(self, uid: str) -> None:
+        self._entries.pop(uid, None)
+
+    def refusals(self, job: PaddleJob) -> tuple[Refusal, ...]:
+        """What was refused; a changed spec deserves a new try."""
+        entry = self._entry(job)
+        if entry.generation != job.metadata.generation:
+            entry.generation, entry.rounds, entry.refusals = job.metadata.generation, 0, ()
+        return entry.refusals
+
+    def remember(self, job: PaddleJob, tried: Iterable[Action], refused: tuple[Refusal, ...]) -> bool:
+        """Take the outcome of a round; True if what is to be told has changed."""
+        entry = self._entry(job)
+        names = {(one.kind, one.name) for one in tried if isinstance(one, Create)}
+        waiting = tuple(one for one in entry.refusals if (one.kind, one.name) not in names)
+        if not names and not refused:
+            return False
+        entry.rounds = entry.rounds + 1 if refused else 0
+        new = waiting + tuple(_postponed(one, entry.rounds) for one in refused)
+        before, entry.refusals = entry.refusals, new
+        return before != new
+
+    def seconds_since_status(self, job: PaddleJob, clock: float) -> float:
+        written = self._entry(job).status_written
+        return float("inf") if written is None else clock - written
+
+    def status_written(self, job: PaddleJob, clock: float) -> None:
+        self._entry(job).status_written = clock
+
+    def _entry(self, job: PaddleJob) -> _Entry:
+        return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))
+
+
+def _postponed(refusal: Refusal, rounds: int) -> Refusal:
+    longest = LONGEST_DELAY_FOR_A_NAME if refusal.reason == "NameTaken" else LONGEST_DELAY
+    delay = min(longest, FIRST_DELAY * 2 ** min(rounds - 1, 10))
+    return msgspec.structs.replace(refusal, retry_at=refusal.retry_at + delay)

@@ -1,0 +1,97 @@
+"""Writing the status: once per change, only what changed, and counts at most a few times a second.
+
+A conflict means that the cache is behind: nothing is forced, the watch brings the newer job and with it a new look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.api.status import as_json
+from paddlejob.kube.client import Client
+from paddlejob.kube.errors import Conflict, NotFound
+from paddlejob.kube.fairness import FairLimiter
+from paddlejob.kube.objects import key_of
+from paddlejob.kube.store import Store
+from paddlejob.operator.apply import Gate
+from paddlejob.operator.memory import Memory
+from paddlejob.operator.resources import JOBS
+
+COUNTS_INTERVAL = 0.5
+# A conflict is answered by the watch; this only guards against a watch that is slow to tell.
+CONFLICT_PAUSE = 1.0
+
+
+class Reporter:
+    def __init__(
+        self,
+        client: Client,
+        jobs: Store[PaddleJob],
+        limiter: FairLimiter,
+        memory: Memory,
+        *,
+        gate: Gate,
+        clock: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._jobs = jobs
+        self._limiter = limiter
+        self._memory = memory
+        self._gate = gate
+        self._clock = clock
+
+    async def report(self, job: PaddleJob, status: Status) -> float | None:
+        """Write the status if it changed. A number asks to look again after so many seconds."""
+        # A status that was never written is not the same as one that says zero.
+        before = as_json(job.status) if job.status.phase else {}
+        patch = difference(before, as_json(status))
+        if not patch:
+            return None
+        rest = COUNTS_INTERVAL - self._memory.seconds_since_status(job, self._clock())
+        if rest > 0 and only_counts(job.status, status):
+            return rest
+        async with self._limiter.slot(key_of(job)):
+            self._gate()
+            return await self._write(job, patch)
+
+    async def _write(self, job: PaddleJob, patch: dict[str, Any]) -> float | None:
+        body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": patch}
+        try:
+            written = await self._client.patch(JOBS, key_of(job), body, subresource="status")
+        except NotFound:
+            return None  # deleted meanwhile
+        except Conflict:
+            return CONFLICT_PAUSE
+        self._memory.status_written(job, self._clock())
+        self._jobs.wrote(written)
+        return None
+
+
+def only_counts(before: Status, after: Status) -> bool:
+    """Whether nothing changed that a person waits for."""
+    quiet = msgspec.structs.replace(
+        after,
+        ps=before.ps,
+        worker=before.worker,
+        heter=before.heter,
+        message=before.message,
+        conditions=before.conditions,
+    )
+    return quiet == before
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """A JSON merge patch that makes `after` of `before`."""
+    patch: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, value in after.items():
+        old = before.get(name)
+        if isinstance(value, dict) and isinstance(old, dict):
+            if inner := difference(old, value):
+                patch[name] = inner
+        elif value != old:
+            patch[name] = value
+    return patch

@@ -1,0 +1,62 @@
+"""The HTTP ports of the operator: /healthz and /readyz on one, /metrics on the other.
+
+Healthy: the loop turns. Ready: the caches are in step with the API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from paddlejob.operator.metrics import Metrics
+
+DISABLED = "0"
+
+
+class BadAddress(ValueError):
+    """An address that nothing can listen on."""
+
+
+@asynccontextmanager
+async def serving(
+    *, health: str, metrics_address: str, metrics: Metrics, healthy: Callable[[], bool], ready: Callable[[], bool]
+) -> AsyncIterator[None]:
+    def answer(check: Callable[[], bool]) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handler(_: web.Request) -> web.Response:
+            return web.Response(text="ok\n") if check() else web.Response(text="not yet\n", status=503)
+
+        return handler
+
+    async def scrape(_: web.Request) -> web.Response:
+        return web.Response(body=metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+    probes = web.Application()
+    probes.router.add_get("/healthz", answer(healthy))
+    probes.router.add_get("/readyz", answer(ready))
+    numbers = web.Application()
+    numbers.router.add_get("/metrics", scrape)
+    runners = [
+        web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        for app, address in ((probes, health), (numbers, metrics_address))
+        if address != DISABLED
+    ]
+    addresses = [address for address in (health, metrics_address) if address != DISABLED]
+    try:
+        for runner, address in zip(runners, addresses, strict=True):
+            await runner.setup()
+            host, port = parse_address(address)
+            await web.TCPSite(runner, host, port).start()
+        yield
+    finally:
+        for runner in runners:
+            await runner.cleanup()
+
+
+def parse_address(address: str) -> tuple[str | None, int]:
+    """`:8080` is every interface; `127.0.0.1:8080` and `[::1]:8080` are one."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+        raise BadAddress(f"'{address}' is no address to listen on: write HOST:PORT or :PORT, or 0 to switch it off")
+    return host.strip("[]") or None, int(port)
