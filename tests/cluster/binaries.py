@@ -1,0 +1,163 @@
+"""Finds the programs of the test cluster, or builds them once.
+
+$KUBEBUILDER_ASSETS comes first; what it does not hold is built with Go from `modules/`, whose go.mod files pin
+every version, into a user cache named after those files and the Go version. Run it as
+`python -m tests.cluster.binaries` to see a build live.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+Say = Callable[[str], None]
+
+MODULES = Path(__file__).parent / "modules"
+
+# program -> (folder of the module that pins it, Go package)
+PACKAGES = {
+    "etcd": ("etcd", "go.etcd.io/etcd/server/v3"),
+    "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+    "kube-apiserver": ("kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager": ("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kube-scheduler": ("kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "kubectl": ("kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+}
+
+GOFLAGS = "-mod=mod -buildvcs=false -trimpath"
+
+WHAT_TO_INSTALL = "install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder that holds them"
+
+
+class BinariesMissing(Exception):
+    """The cluster's programs are neither here nor can they be built."""
+
+
+@dataclass(frozen=True)
+class Binaries:
+    etcd: Path
+    kwok: Path
+    kube_apiserver: Path
+    kube_controller_manager: Path
+    kube_scheduler: Path
+    kubectl: Path
+
+
+def find_binaries(say: Say) -> Binaries:
+    """All programs of the test cluster; `say` hears one line per thing that takes time."""
+    found = dict(_assets())
+    missing = [program for program in PACKAGES if program not in found]
+    if missing:
+        found |= _built(missing, say)
+    return Binaries(**{program.replace("-", "_"): path for program, path in found.items()})
+
+
+def _assets() -> Iterator[tuple[str, Path]]:
+    """What $KUBEBUILDER_ASSETS holds. kwok is not part of it, so with it kwok may also be on the PATH."""
+    folder = os.environ.get("KUBEBUILDER_ASSETS")
+    if not folder:
+        return
+    for program in PACKAGES:
+        path = shutil.which(program, path=folder) or (shutil.which(program) if program == "kwok" else None)
+        if path:
+            yield program, Path(path).resolve()
+
+
+def _built(programs: list[str], say: Say) -> dict[str, Path]:
+    go = shutil.which("go")
+    if not go:
+        raise BinariesMissing(f"no {', '.join(programs)} here: {WHAT_TO_INSTALL}")
+    cache = _cache(go)
+    wanted = {program: cache / program for program in programs}
+    if all(path.exists() for path in wanted.values()):
+        return wanted
+    with _lock(cache / "lock", say):
+        for program, path in wanted.items():
+            if not path.exists():
+                _build(go, program, path, say)
+    return wanted
+
+
+def _cache(go: str) -> Path:
+    """Changes with everything that decides what is built, so a cached program is never a wrong one."""
+    digest = hashlib.sha256()
+    for file in sorted(MODULES.glob("*/*")):
+        digest.update(str(file.relative_to(MODULES)).encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(f"{PACKAGES} {_ldflags()} {GOFLAGS}".encode())
+    digest.update(_run([go, "env", "GOVERSION", "GOOS", "GOARCH"], MODULES).encode())
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = home / "paddle-operator" / "cluster" / digest.hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def _lock(path: Path, say: Say) -> Iterator[None]:
+    """One build at a time: a second run waits for the first one's programs."""
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another run is building the test cluster's programs: waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _build(go: str, program: str, path: Path, say: Say) -> None:
+    """Builds from a copy of the module (Go may write to it) and renames, so no half-built program is seen."""
+    folder, package = PACKAGES[program]
+    say(f"building {program} {_version(folder)} for the test cluster (once, kept in {path.parent})")
+    started = time.monotonic()
+    with TemporaryDirectory(dir=path.parent) as scratch:
+        module = Path(shutil.copytree(MODULES / folder, Path(scratch) / "module"))
+        output = Path(scratch) / program
+        _run([go, "build", "-ldflags", _ldflags(), "-o", str(output), package], module)
+        output.replace(path)
+    say(f"built {program} in {time.monotonic() - started:.0f} s")
+
+
+def _version(folder: str) -> str:
+    """The version that the module's own requirement (its only direct one) pins."""
+    requirement = re.search(r"^require \S+ (v\S+)$", (MODULES / folder / "go.mod").read_text(), re.MULTILINE)
+    if requirement is None:
+        raise ValueError(f"modules/{folder}/go.mod has no line `require MODULE VERSION`")
+    return requirement[1]
+
+
+def _ldflags() -> str:
+    """A plain `go build` of Kubernetes calls itself v0.0.0; clients decide by the version what a server can do."""
+    version = _version("kubernetes")
+    major, minor = version.removeprefix("v").split(".")[:2]
+    values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
+    return "-s -w " + " ".join(f"-X k8s.io/component-base/version.{k}={v}" for k, v in values.items())
+
+
+def _run(command: list[str], folder: Path) -> str:
+    env = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": f"{os.environ.get('GOFLAGS', '')} {GOFLAGS}".strip()}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BinariesMissing(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def main() -> int:
+    try:
+        binaries = find_binaries(lambda line: print(line, flush=True))
+    except BinariesMissing as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"the test cluster's programs are in {binaries.kube_apiserver.parent}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
