@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from paddlejob.api import PaddleJob, Status
 from paddlejob.core.actions import Announce
+from paddlejob.core.stalling import unrunnable
 
 
 def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
@@ -17,7 +18,7 @@ def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
 
 def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[Announce]:
     attempt = after.attempt
-    if before.phase is None and after.reason != "NotSupported":
+    if before.phase is None and not unrunnable(job):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
         yield Announce("Normal", "Created", f"creating {pods} pods in {after.mode} mode", attempt)
     if _stalled(after) and _stalled(after) != _stalled(before):

@@ -55,14 +55,20 @@ def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
 
 
 def forgotten(job: PaddleJob, observed: Observed) -> int:
-    """Workers that were seen to succeed and then deleted by someone: the status remembers how many."""
+    """Workers that were seen to succeed and then deleted by someone: the status remembers how many.
+
+    Such a worker is counted twice there, as succeeded and, its pod being gone, as unknown: by so much the counts
+    exceed the replicas. Without that, a worker that succeeds later could not be told from the one that is gone.
+    """
     before = job.status.worker
     if before is None or not launched(job, observed):
         return 0
     workers = observed.of_role("worker")
     seen = sum(slot.state == "succeeded" for slot in workers)
     missing = sum(is_lost(job, observed, slot) for slot in workers)
-    return min(missing, max(0, before.succeeded - seen))
+    remembered = max(0, before.total - len(workers))
+    vanished = max(0, before.succeeded - remembered - seen)
+    return min(missing, remembered + vanished)
 
 
 def describe(pod: Pod) -> Failure:

@@ -79,7 +79,9 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
 def _trainers(job: PaddleJob, hosts: list[str]) -> dict[str, str]:
     endpoints = _endpoints(job, "worker", hosts)
     joined = ",".join(endpoints)
-    if len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING:
+    fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
+    # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
+    if fits and (job.spec.mode == "PS" or len(set(hosts)) == len(hosts)):
         return {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
     if job.spec.mode == "PS":
         return {}  # optional there
@@ -93,7 +95,7 @@ def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
         "PADDLE_WITH_GLOO": str(job.spec.with_gloo),
         "PADDLE_GLOO_RENDEZVOUS": GLOO_BY_HTTP,
         # Not the server's own port: worker 0 would abort.
-        "PADDLE_GLOO_HTTP_ENDPOINT": f"{first_server}:{GLOO_PORT}",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"{first_server}:{GLOO_PORT if _port(job, 'ps') != str(GLOO_PORT) else PORT}",
     }
 
 
@@ -101,15 +103,21 @@ def _hosts(job: PaddleJob, observed: Observed, role: RoleName) -> list[str] | No
     slots = observed.of_role(role)
     if job.spec.network == "Service":
         return [service_host(slot.name, job.metadata.namespace) for slot in slots]
-    addresses = [slot.pod.status.pod_ip if slot.pod else "" for slot in slots]
+    # A pod that is going away takes its address along: the pod that replaces it has another.
+    addresses = [slot.pod.status.pod_ip if slot.pod and not slot.pod.deleting else "" for slot in slots]
     return addresses if all(addresses) else None
 
 
 def _endpoints(job: PaddleJob, role: RoleName, hosts: list[str]) -> list[str]:
     # A server finds its own index by this very string, so a port that the user set must stand here too.
-    port = env_value(_template(job, role), "PADDLE_PORT") or str(PORT)
+    port = _port(job, role)
     return [f"{host}:{port}" for host in hosts]
 
 
+def _port(job: PaddleJob, role: RoleName) -> str:
+    return env_value(_template(job, role), "PADDLE_PORT") or str(PORT)
+
+
 def _template(job: PaddleJob, role: RoleName) -> dict[str, Any]:
-    return dict(job.spec.roles)[role].template
+    wanted = dict(job.spec.roles).get(role)
+    return wanted.template if wanted else {}

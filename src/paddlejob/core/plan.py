@@ -10,17 +10,17 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import Failure, PaddleJob, Status
 from paddlejob.api.status import FINAL
 from paddlejob.core.actions import Action
 from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions, timestamp
-from paddlejob.core.ending import Completed, Failed, judge
+from paddlejob.core.ending import Completed, judge
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
-from paddlejob.core.stalling import not_supported, stall
+from paddlejob.core.stalling import stall, unrunnable
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
             return Plan(clean(job.spec.cleaning, end, observed), job.status)
     status = _status(job, observed, now)
     actions: tuple[Action, ...] = announcements(job, status)
-    if not status.finished and not not_supported(job):
+    if not status.finished and not unrunnable(job):
         actions += build(job, observed, now)
     return Plan(actions, status, _wake_at(observed, now))
 
@@ -57,20 +57,10 @@ def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
         start_time=job.status.start_time or timestamp(now),
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
-    match judge(job, observed):
-        case None:
-            return _going_on(job, observed, base, now)
-        case Completed():
-            workers = base.worker.succeeded if base.worker else 0
-            done = msgspec.structs.replace(
-                base, phase="Completed", reason="", message=f"{workers} of {workers} workers succeeded"
-            )
-            return _ended(job, done, now)
-        case Failed(failure):
-            code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
-            text = f"{failure.pod} failed{code} ({failure.reason})"
-            failed = msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
-            return _ended(job, failed, now)
+    end = judge(job, observed)
+    if end is None:
+        return _going_on(job, observed, base, now)
+    return _ended(job, _completed(base) if isinstance(end, Completed) else _failed(base, end.failure), now)
 
 
 def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -> Status:
@@ -83,6 +73,18 @@ def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -
         message=cause.message if cause else "",
         conditions=conditions(job, current, "", cause, now),
     )
+
+
+def _completed(base: Status) -> Status:
+    workers = base.worker.succeeded if base.worker else 0
+    text = f"{workers} of {workers} workers succeeded"
+    return msgspec.structs.replace(base, phase="Completed", reason="", message=text)
+
+
+def _failed(base: Status, failure: Failure) -> Status:
+    code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
+    text = f"{failure.pod} failed{code} ({failure.reason})"
+    return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 
 
 def _ended(job: PaddleJob, status: Status, now: datetime) -> Status:

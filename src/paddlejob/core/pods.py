@@ -84,7 +84,7 @@ def _merged(ours: list[Body], users: list[Body]) -> list[Body]:
 
     The endpoint is made of the address and the port: if the user sets one of those, it must come after them.
     """
-    taken = {one.get("name") for one in users}
+    taken = {name for one in users if isinstance(name := one.get("name"), str)}
     kept = [one for one in ours if one["name"] not in taken]
     late = [one for one in kept if one["name"] == "PADDLE_CURRENT_ENDPOINT" and taken & {"POD_IP", "PADDLE_PORT"}]
     return [*(one for one in kept if one not in late), *users, *late]

@@ -21,7 +21,7 @@ def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
         running=tally["running"],
         failed=tally["failed"],
         succeeded=tally["succeeded"] + done,
-        unknown=tally["unknown"] - done,
+        unknown=tally["unknown"],
         ready=f"{tally['running']}/{len(slots)}",
     )
 
@@ -29,7 +29,7 @@ def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
 def phase(job: PaddleJob, observed: Observed) -> Phase:
     """The phase of a job that has not ended."""
     states = {_state(job, observed, slot) for slot in observed.slots}
-    if "pending" in states:
+    if "pending" in states or not states:
         return "Pending"
     return "Starting" if "starting" in states else "Running"
 

@@ -26,8 +26,8 @@ class Stall(msgspec.Struct, frozen=True):
 
 
 def stall(job: PaddleJob, observed: Observed) -> Stall | None:
-    if unsupported := not_supported(job):
-        return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
+    if cause := unrunnable(job):
+        return cause
     if observed.refusals:
         first, more = observed.refusals[0], len(observed.refusals) - 1
         others = f" (and {more} more like it)" if more else ""
@@ -40,8 +40,17 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
     return Stall(first_cause.reason, f"{same} of {len(observed.slots)} pods: {name}: {first_cause.message}")
 
 
-def not_supported(job: PaddleJob) -> tuple[str, ...]:
-    """Parts of the API whose rules are not in this release. Running on without them could train wrongly."""
+def unrunnable(job: PaddleJob) -> Stall | None:
+    """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
+    if unsupported := _not_supported(job):
+        return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
+    if not job.spec.worker or not job.spec.worker.replicas:  # only a v1beta1 CRD lets it pass
+        return Stall("NoWorkers", "a job without workers never ends: create it with spec.worker.replicas of 1 or more")
+    return None
+
+
+def _not_supported(job: PaddleJob) -> tuple[str, ...]:
+    """Parts of the API whose rules are not in this release."""
     spec = job.spec
     asked = {
         "intranet: Host": spec.network == "Host",

@@ -31,8 +31,8 @@ def env_value(template: Mapping, name: str) -> str | None:
     found = containers(template)
     if not found:
         return None
-    values = (one.get("value") for one in mappings(found[main_index(found)].get("env")) if one.get("name") == name)
-    value = next(values, None)
+    values = [one.get("value") for one in mappings(found[main_index(found)].get("env")) if one.get("name") == name]
+    value = values[-1] if values else None  # of two with the same name Kubernetes takes the last
     return value if isinstance(value, str) and value else None
 
 
@@ -43,5 +43,5 @@ def asks_for_accelerator(template: Mapping) -> bool:
 
 def _has_device(resources: Mapping) -> bool:
     asked = {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}
-    extended = (name for name in asked if "/" in name and not name.split("/")[0].endswith("kubernetes.io"))
-    return bool(resources.get("claims")) or any(True for _ in extended)
+    wanted = (str(name).partition("/") for name, quantity in asked.items() if str(quantity) != "0")
+    return bool(resources.get("claims")) or any(slash and not of.endswith("kubernetes.io") for of, slash, _ in wanted)

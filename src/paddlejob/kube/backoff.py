@@ -1,4 +1,4 @@
-"""How long to wait after a failure: doubling, capped, with jitter so that many who failed together do not return together.
+"""How long to wait after a failure: doubling, capped, with jitter so that many who failed do not return together.
 
 Owns the delay only. Who sleeps, and on which clock, is not its business.
 """

@@ -105,8 +105,9 @@ def _decoder(type_: type[T]) -> msgspec.json.Decoder[T]:
 
 def decode(resource: Resource[T], body: bytes | msgspec.Raw, tried: str) -> T:
     """One object, or `Undecodable`."""
+    decoder: msgspec.json.Decoder[T] = _decoder(resource.type)
     try:
-        return _decoder(resource.type).decode(body)
+        return decoder.decode(body)
     except _BROKEN as error:
         raise Undecodable(f"{tried}: cannot read the {resource.type.__name__}: {error}") from error
 

@@ -67,9 +67,7 @@ class Resource(Generic[T]):
     plural: str
     type: type[T]
 
-    def path(
-        self, namespace: str | None = None, name: str | None = None, subresource: str | None = None
-    ) -> str:
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         parts = ["/apis", self.group, self.version] if self.group else ["/api", self.version]
         if namespace:
             parts += ["namespaces", quote(namespace, safe="")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -18,7 +18,8 @@ from yarl import URL
 
 from paddlejob.kube.auth import Credentials
 from paddlejob.kube.config import ClusterConfig
-from paddlejob.kube.errors import Unreachable, refusal
+from paddlejob.kube.errors import Silent, Unreachable, refusal
+from paddlejob.kube.lines import LineBuffer
 from paddlejob.kube.tls import ssl_context
 
 # Longer than any round trip of a living network, shorter than anyone's patience.
@@ -70,7 +71,8 @@ class Transport:
         self._on_call = on_call
         self._limit = asyncio.Semaphore(concurrency) if concurrency else None
         self._session: aiohttp.ClientSession | None = None
-        self._tls: tuple[tuple[bytes, bytes] | None, ssl.SSLContext | bool] | None = None
+        # Kept while the client certificate stays the same: connections are pooled by context.
+        self._tls: tuple[bytes | None, ssl.SSLContext] | None = None
 
     async def open(self) -> None:
         # Watches stay open for minutes, so a limit on connections would starve calls: calls have their own limit.
@@ -83,7 +85,7 @@ class Transport:
             self._session = None
 
     async def send(self, ask: Ask, timeout: float) -> bytes:
-        """Ask and read the whole answer."""
+        """Ask and read the whole answer, within `timeout` seconds from when it is our turn."""
         if self._limit is None:
             return await self._send(ask, timeout)
         async with self._limit:
@@ -91,53 +93,136 @@ class Transport:
 
     async def _send(self, ask: Ask, timeout: float) -> bytes:
         limits = aiohttp.ClientTimeout(total=timeout)
-        with self._reported(ask) as outcome, self.translated(ask):
-            async with self._exchange(ask, limits, outcome) as response:
+        with self._reported(ask) as outcome, self._translated(ask):
+            async with await self._answer(ask, limits, outcome) as response:
                 return await response.read()
 
     @asynccontextmanager
-    async def stream(self, ask: Ask, silence: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """Ask and read the answer as it comes, for as long as something comes every `silence` seconds."""
+    async def stream(self, ask: Ask, silence: float) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Ask and hand over the answer's lines as they come, while something comes every `silence` seconds."""
         limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=silence)
-        opened = False
+        with self._reported(ask) as outcome, self._translated(ask):
+            response = await self._answer(ask, limits, outcome)
+        lines = self._lines(ask, response.content, silence)
+        try:
+            yield lines
+        finally:
+            await lines.aclose()
+            # Nobody knows whether it was read to its end, so the connection cannot serve again.
+            response.close()
+
+    async def _lines(self, ask: Ask, content: aiohttp.StreamReader, silence: float) -> AsyncGenerator[bytes, None]:
+        buffer = LineBuffer()
+        while chunk := await self._chunk(ask, content, silence):
+            for line in buffer.feed(chunk):
+                yield line
+        if buffer.unfinished:
+            raise Unreachable(f"{ask.tried}: {self._config.server} closed in the middle of a line")
+
+    async def _chunk(self, ask: Ask, content: aiohttp.StreamReader, silence: float) -> bytes:
+        with self._translated(ask):
+            try:
+                return await content.readany()
+            except asyncio.TimeoutError as error:
+                server = self._config.server
+                raise Silent(f"{ask.tried}: {server} said nothing for {silence:g} s") from error
+
+    @contextmanager
+    def _translated(self, ask: Ask) -> Iterator[None]:
+        """Whatever the network and TLS raise becomes `Unreachable`."""
+        try:
+            yield
+        except (aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
+            server = self._config.server
+            raise Unreachable(f"{ask.tried}: no answer from {server}: {_why(error)}") from error
+
+    async def _answer(self, ask: Ask, limits: aiohttp.ClientTimeout, outcome: _Outcome) -> aiohttp.ClientResponse:
+        """A response that is not a refusal, whose body is still to be read."""
+        auth = self._config.auth
+        credentials = await auth.credentials()
+        response = await self._request(ask, limits, credentials)
+        try:
+            if response.status == 401 and await auth.refresh(credentials):
+                response.close()
+                response = await self._request(ask, limits, await auth.credentials())
+            outcome.status = response.status
+            if response.status < 300:
+                return response
+            retry_after = response.headers.get("Retry-After")
+            body = await response.read()
+        except BaseException:
+            response.close()
+            raise
+        raise refusal(ask.tried, body, status=response.status, retry_after=retry_after)
+
+    async def _request(
+        self, ask: Ask, limits: aiohttp.ClientTimeout, credentials: Credentials
+    ) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("the client is closed: use it inside `async with`")
+        config = self._config
+        return await self._session.request(
+            ask.method,
+            URL(config.server + ask.path, encoded=True),
+            params=ask.params,
+            data=ask.body,
+            headers=self._headers(ask, credentials),
+            timeout=limits,
+            ssl=self._context(credentials) if config.server.startswith("https:") else True,
+            server_hostname=config.tls_server_name,
+            proxy=config.proxy.url if config.proxy else None,
+            proxy_headers=self._proxy_headers(),
+            # A redirect would carry our credentials to wherever it points.
+            allow_redirects=False,
+        )
+
+    def _headers(self, ask: Ask, credentials: Credentials) -> CIMultiDict[str]:
+        headers = CIMultiDict(self._config.headers)
+        headers["User-Agent"] = self._user_agent
+        headers["Accept"] = "application/json"
+        # Next to the server, unpacking costs more than the bytes it saves, and a packed watch comes in bursts.
+        headers["Accept-Encoding"] = "identity"
+        if credentials.authorization is not None:
+            headers["Authorization"] = credentials.authorization
+        if not self._config.server.startswith("https:"):
+            # There is no tunnel: the proxy reads the request itself.
+            headers.update(self._proxy_headers() or {})
+        if ask.body is not None:
+            headers["Content-Type"] = ask.content_type
+        return headers
+
+    def _proxy_headers(self) -> dict[str, str] | None:
+        proxy = self._config.proxy
+        return {"Proxy-Authorization": proxy.authorization} if proxy and proxy.authorization else None
+
+    def _context(self, credentials: Credentials) -> ssl.SSLContext:
+        certificate = credentials.certificate
+        if self._tls is None or self._tls[0] != certificate:
+            config = self._config
+            context = ssl_context(ca=config.ca, insecure=config.insecure, certificate=certificate)
+            self._tls = (certificate, context)
+        return self._tls[1]
+
+    @contextmanager
+    def _reported(self, ask: Ask) -> Iterator[_Outcome]:
         outcome = _Outcome()
         started = time.monotonic()
         try:
-            # Only the opening is translated here: what fails later fails in the reader's hands.
-            async with self._opened(ask, limits, outcome) as response:
-                opened = True
-                self._report(ask, outcome, started)
-                yield response.content
+            yield outcome
         finally:
-            if not opened:
-                self._report(ask, outcome, started)
+            if self._on_call is not None:
+                seconds = time.monotonic() - started
+                self._on_call(Call(ask.verb, ask.plural, ask.subresource, outcome.status, seconds))
 
-    @asynccontextmanager
-    async def _opened(
-        self, ask: Ask, limits: aiohttp.ClientTimeout, outcome: _Outcome
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        exchange = self._exchange(ask, limits, outcome)
-        with self.translated(ask):
-            response = await exchange.__aenter__()
-        try:
-            yield response
-        finally:
-            # A watch is never read to its end: the connection cannot be used again.
-            response.close()
 
-    @asynccontextmanager
-    async def _exchange(
-        self, ask: Ask, limits: aiohttp.ClientTimeout, outcome: _Outcome
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        credentials = await self._config.auth.credentials()
-        response = await self._request(ask, limits, credentials)
-        if response.status == 401 and await self._config.auth.refresh(credentials):
-            response.close()
-            response = await self._request(ask, limits, await self._config.auth.credentials())
-        outcome.status = response.status
-        async with response:
-            if response.status >= 400:
-                retry_after = response.headers.get("Retry-After")
-                body = await response.read()
-                raise refusal(ask.tried, body, status=response.status, retry_after=retry_after)
-            yield response
+def _why(error: BaseException) -> str:
+    """The failure in words, and what to do where the words of the network alone do not say it."""
+    match error:
+        case asyncio.TimeoutError():
+            return "time is up; check that the server is alive and that nothing on the way drops packets"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            return f"{error}; check certificate-authority and tls-server-name in the kubeconfig"
+        case aiohttp.ClientConnectorError():
+            return f"{error}; check the server's address, the network and the proxy settings"
+        case _:
+            return str(error) or type(error).__name__

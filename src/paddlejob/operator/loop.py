@@ -15,7 +15,7 @@ from typing import NoReturn
 import structlog
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Plan, plan
+from paddlejob.core import Announce, Plan, plan
 from paddlejob.kube.errors import ApiError, KubeError
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.queue import WorkQueue
@@ -91,8 +91,8 @@ class Loop:
     async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
         """Status and actions go out together; what was refused is told in a second look, which is made at once."""
         outcomes = await asyncio.gather(
-            self.reporter.report(job, planned.status),
-            self.hands.apply(job, planned.actions, now),
+            self._tell(job, planned, now),
+            self.hands.apply(job, [one for one in planned.actions if not isinstance(one, Announce)], now),
             return_exceptions=True,
         )
         again, refused = outcomes
@@ -103,6 +103,11 @@ class Loop:
                 raise outcome
         if isinstance(again, float):
             self.queue.add_after(key, again)
+
+    async def _tell(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
+        """Events before the status: a status that is written counts as told, also by whoever comes after us."""
+        await self.hands.apply(job, [one for one in planned.actions if isinstance(one, Announce)], now)
+        return await self.reporter.report(job, planned.status)
 
     def _forget_previous(self, key: Key, job: PaddleJob | None) -> None:
         """A name may come back as another job; what was remembered belongs to the old one."""

@@ -1,0 +1,76 @@
+"""Names that users and other programs see. They are promises: a change here breaks someone."""
+
+from __future__ import annotations
+
+import paddlejob.api
+import paddlejob.core
+from paddlejob.api import names
+
+
+def test_the_names_of_children() -> None:
+    assert names.pod_name("wide-and-deep", "ps", 0) == "wide-and-deep-ps-0"
+    assert names.pod_name("wide-and-deep", "worker", 12) == "wide-and-deep-worker-12"
+    assert names.pod_name("wide-and-deep", "heter", 1) == "wide-and-deep-heter-1"
+
+
+def test_a_service_host_holds_a_dot() -> None:
+    assert names.service_host("job-ps-0", "team") == "job-ps-0.team.svc"
+
+
+def test_the_resource() -> None:
+    assert names.API_VERSION == "batch.paddlepaddle.org/v1"
+    assert (names.KIND, names.PLURAL, names.SINGULAR, names.SHORT_NAME) == (
+        "PaddleJob",
+        "paddlejobs",
+        "paddlejob",
+        "pdj",
+    )
+
+
+def test_labels_and_annotations() -> None:
+    assert (names.LABEL_RES_NAME, names.LABEL_RES_TYPE) == ("paddle-res-name", "paddle-res-type")
+    assert names.LABEL_JOB == "batch.paddlepaddle.org/job-name"
+    assert names.LABEL_INDEX == "batch.paddlepaddle.org/index"
+    assert names.LABEL_ATTEMPT == "batch.paddlepaddle.org/attempt"
+    assert names.ANNOTATION_ROLE == "paddle-resource"
+    assert names.ANNOTATION_ENVIRONMENT == "batch.paddlepaddle.org/environment"
+
+
+def test_constants_of_the_contract() -> None:
+    assert (names.CONTAINER, names.PORT, names.LONGEST_NAME) == ("paddle", 2379, 63)
+    assert names.ROLES == ("ps", "worker", "heter")
+
+
+def test_the_public_names_of_api() -> None:
+    assert sorted(paddlejob.api.__all__) == [
+        "Condition",
+        "Failure",
+        "ObjectMeta",
+        "OwnerReference",
+        "PaddleJob",
+        "PaddleJobSpec",
+        "Role",
+        "RoleStatus",
+        "SchedulingPolicy",
+        "Status",
+    ]
+    assert all(hasattr(paddlejob.api, name) for name in paddlejob.api.__all__)
+
+
+def test_the_public_names_of_core() -> None:
+    assert sorted(paddlejob.core.__all__, key=str.lower) == [
+        "Action",
+        "Announce",
+        "ConfigMap",
+        "Create",
+        "Delete",
+        "observe",
+        "Observed",
+        "Plan",
+        "plan",
+        "Pod",
+        "Refusal",
+        "Service",
+        "Touch",
+    ]
+    assert all(hasattr(paddlejob.core, name) for name in paddlejob.core.__all__)

@@ -1,0 +1,171 @@
+"""Random jobs, pods and worlds for properties: anything that the types let through, however odd."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+from tests.builders import EARLIER, NOW, UID, a_job, a_template, owner_reference
+
+from paddlejob.api import Condition, Failure, ObjectMeta, PaddleJob, PaddleJobSpec, Role, RoleStatus, Status
+from paddlejob.api import names as n
+from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
+from paddlejob.core import ConfigMap, Pod, Refusal, Service
+from paddlejob.core.children import (
+    ContainerState,
+    ContainerStatus,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    Terminated,
+    Waiting,
+)
+
+ODD_WORDS = ["", "a", "paddle", "PADDLE_PORT", "POD_IP", "2380", "nvidia.com/gpu", "é"]
+words = st.sampled_from(ODD_WORDS) | st.text(max_size=8)
+scalars = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | words
+anything = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3), max_leaves=8
+)
+phases = st.sampled_from(
+    ["Pending", "Starting", "Running", "Restarting", "Scaling", "Suspended", "Completed", "Failed", "Terminating"]
+)
+small = st.integers(-1, 5)
+
+
+def sometimes(value: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Mostly of the right shape, at times anything."""
+    return st.one_of(value, value, value, anything)
+
+
+def fields(**values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional={name: sometimes(value) for name, value in values.items()})
+
+
+quantities = st.dictionaries(words, scalars, max_size=2)
+resources = fields(limits=quantities, requests=quantities, claims=st.lists(anything, max_size=1))
+env = st.lists(sometimes(fields(name=words, value=words)), max_size=3)
+containers = fields(name=words, image=words, env=env, envFrom=st.lists(anything, max_size=2), resources=resources)
+texts = st.dictionaries(words, words, max_size=2)
+templates = fields(
+    metadata=fields(labels=texts, annotations=texts, finalizers=st.lists(words, max_size=1)),
+    spec=fields(
+        containers=st.lists(sometimes(containers), max_size=3),
+        initContainers=st.lists(sometimes(containers), max_size=2),
+        restartPolicy=words,
+    ),
+)
+
+roles = st.builds(Role, replicas=st.integers(0, 4), template=templates | st.just(a_template()))
+counts = st.builds(RoleStatus, running=small, succeeded=small, unknown=small, pending=small)
+conditions = st.builds(
+    Condition,
+    type=st.sampled_from(["Running", "Completed", "Failed", "Suspended", "Stalled"]),
+    status=st.sampled_from(["True", "False", "Unknown"]),
+    reason=words,
+)
+statuses = st.just(Status()) | st.builds(
+    Status,
+    phase=st.none() | phases,
+    mode=st.none() | st.sampled_from(["PS", "Collective", "Single"]),
+    ps=st.none() | counts,
+    worker=st.none() | counts,
+    start_time=st.none() | st.just(EARLIER),
+    restarts=st.integers(0, 3),
+    conditions=st.lists(conditions, max_size=3).map(tuple),
+    reason=words,
+    failure=st.none() | st.builds(Failure, pod=words),
+)
+specs = st.builds(
+    PaddleJobSpec,
+    worker=st.none() | roles,
+    ps=st.none() | roles,
+    heter=st.none() | st.none() | roles,
+    with_gloo=st.integers(0, 2),
+    intranet=st.sampled_from([*NETWORKS, "HostNetwork", "PodIP", "Service"]),
+    clean_pod_policy=st.none() | st.sampled_from(CLEAN_POD_POLICIES),
+    elastic=st.none() | st.integers(0, 1),
+    suspend=st.sampled_from([False, False, False, True]),
+)
+jobs = st.builds(
+    PaddleJob,
+    metadata=st.builds(
+        ObjectMeta,
+        name=st.sampled_from(["train"] * 9 + ["Odd.Name"]),
+        namespace=words,
+        uid=st.sampled_from([UID] * 9 + [""]),
+        generation=st.integers(0, 9),
+        deletion_timestamp=st.sampled_from([None, None, None, EARLIER]),
+    ),
+    spec=specs,
+    status=statuses,
+)
+
+container_states = st.builds(
+    ContainerState,
+    waiting=st.none()
+    | st.builds(Waiting, reason=words | st.sampled_from(["ErrImagePull", "CrashLoopBackOff"]), message=words),
+    terminated=st.none()
+    | st.builds(Terminated, exit_code=st.integers(0, 255), reason=words, finished_at=st.none() | words),
+)
+container_statuses = st.lists(st.builds(ContainerStatus, name=words, state=container_states), max_size=2).map(tuple)
+pod_conditions = st.builds(
+    PodCondition,
+    type=st.sampled_from(["PodScheduled", "Ready"]),
+    status=st.sampled_from(["True", "False"]),
+    reason=words,
+)
+pod_statuses = st.builds(
+    PodStatus,
+    phase=st.sampled_from(["Pending", "Running", "Succeeded", "Failed", "Unknown", "", "Dreaming"]),
+    reason=words,
+    pod_ip=st.sampled_from(["", "10.0.0.1", "10.0.0.2", "fd00::1"]),
+    conditions=st.lists(pod_conditions, max_size=2).map(tuple),
+    init_container_statuses=container_statuses,
+    container_statuses=container_statuses,
+)
+
+
+def metas(names: st.SearchStrategy[str]) -> st.SearchStrategy[ObjectMeta]:
+    """Of an object of the job's, of another job's, or nobody's."""
+    ours, theirs = ((owner_reference(a_job().with_uid(uid).build()),) for uid in (UID, "another"))
+    return st.builds(
+        ObjectMeta,
+        name=names,
+        uid=words,
+        deletion_timestamp=st.sampled_from([None, None, EARLIER]),
+        annotations=st.sampled_from([{}, {n.ANNOTATION_ENVIRONMENT: "old"}]),
+        owner_references=st.sampled_from([ours, ours, ours, theirs, ()]),
+    )
+
+
+places = st.sampled_from([n.pod_name("train", role, index) for role in n.ROLES for index in range(4)])
+names = st.one_of(places, places, places, words)
+pods = st.builds(Pod, metadata=metas(names), spec=st.builds(PodSpec, node_name=words), status=pod_statuses)
+services = st.builds(Service, metadata=metas(names))
+config_maps = st.builds(ConfigMap, metadata=metas(st.just("train") | words))
+refusals = st.builds(
+    Refusal,
+    kind=st.sampled_from(["Pod", "Service", "ConfigMap"]),
+    name=names,
+    reason=words,
+    message=words,
+    retry_at=st.integers(-60, 60).map(lambda seconds: NOW + timedelta(seconds=seconds)),
+)
+children = st.tuples(
+    st.lists(pods, max_size=6),
+    st.lists(services, max_size=4),
+    st.lists(config_maps, max_size=2),
+    st.lists(refusals, max_size=2),
+)
+
+
+@st.composite
+def runnable_jobs(draw: st.DrawFn) -> PaddleJob:
+    """A job that the API server accepts and this release runs, just created."""
+    job = a_job().with_workers(draw(st.integers(1, 3)))
+    servers = draw(st.integers(0, 2))
+    job = job.with_servers(servers) if servers else job
+    job = job.by(draw(st.sampled_from(["PodIP", "Service"])))
+    return job.cleaning(draw(st.sampled_from(CLEAN_POD_POLICIES))).build()

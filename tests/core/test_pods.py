@@ -1,0 +1,217 @@
+"""The pod of one slot: SPEC 2 and the pods that the user's design document prints, as golden objects.
+
+The user's template passes through untouched; ours is around it and gives way where the user has spoken.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from tests.builders import Template, a_job, a_ps_job, a_template
+
+from paddlejob.api import PaddleJob
+from paddlejob.api.names import RoleName
+from paddlejob.core import observe
+from paddlejob.core.pods import pod
+
+OWNER = {
+    "apiVersion": "batch.paddlepaddle.org/v1",
+    "kind": "PaddleJob",
+    "name": "wide-ande-deep",
+    "uid": "f206587f-5dee-46f5-9399-e835bde02487",
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
+IMAGE = "registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1"
+WIDE_AND_DEEP = (
+    a_ps_job()
+    .named("wide-ande-deep")
+    .in_namespace("paddle-system")
+    .with_uid("f206587f-5dee-46f5-9399-e835bde02487")
+    .template({"spec": {"containers": [{"name": "paddle", "image": IMAGE}]}})
+    .build()
+)
+
+
+def pod_of(job: PaddleJob, role: RoleName = "worker", index: int = 0) -> dict[str, Any]:
+    return pod(job, observe(job).of_role(role)[index])
+
+
+def container_of(template: Template) -> dict[str, Any]:
+    """The training container of a single worker with this template."""
+    found: dict[str, Any] = pod_of(a_job().template(template).build())["spec"]["containers"][0]
+    return found
+
+
+@pytest.mark.parametrize(("role", "says"), [("ps", "PSERVER"), ("worker", "TRAINER")])
+def test_the_pods_of_the_users_design_document(role: RoleName, says: str) -> None:
+    name = f"wide-ande-deep-{role}-1"
+    assert pod_of(WIDE_AND_DEEP, role, 1) == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "paddle-system",
+            "labels": {
+                "paddle-res-name": name,
+                "paddle-res-type": role,
+                "batch.paddlepaddle.org/job-name": "wide-ande-deep",
+                "batch.paddlepaddle.org/index": "1",
+                "batch.paddlepaddle.org/attempt": "0",
+            },
+            "annotations": {"paddle-resource": role},
+            "ownerReferences": [OWNER],
+        },
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "paddle",
+                    "image": IMAGE,
+                    "terminationMessagePolicy": "FallbackToLogsOnError",
+                    "env": [
+                        {
+                            "name": "POD_IP",
+                            "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}},
+                        },
+                        {"name": "PADDLE_TRAINER_ID", "value": "1"},
+                        {"name": "TRAINER_ID", "value": "1"},
+                        {"name": "TRAINING_ROLE", "value": says},
+                        {"name": "PADDLE_TRAINING_ROLE", "value": says},
+                        {"name": "PADDLE_PORT", "value": "2379"},
+                        {"name": "PADDLE_CURRENT_ENDPOINT", "value": "$(POD_IP):$(PADDLE_PORT)"},
+                        {"name": "PADDLE_JOB_ID", "value": "paddle-system-wide-ande-deep-f206587f-0000"},
+                    ],
+                    "envFrom": [{"configMapRef": {"name": "wide-ande-deep"}}],
+                }
+            ],
+        },
+    }
+
+
+def test_the_attempt_is_on_the_label() -> None:
+    labels = pod_of(a_job().with_status(restarts=1, disruptions=2).build())["metadata"]["labels"]
+    assert labels["batch.paddlepaddle.org/attempt"] == "3"
+
+
+RICH = a_template(
+    metadata={
+        "labels": {"team": "ads", "paddle-res-name": "mine"},
+        "annotations": {"note": "keep"},
+        "finalizers": ["example.com/hold"],
+    },
+    spec={
+        "restartPolicy": "OnFailure",
+        "hostname": "here",
+        "schedulerName": "volcano",
+        "nodeSelector": {"accelerator": "nvidia-tesla-p100"},
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "nfs-pvc"}}],
+        "initContainers": [{"name": "fetch", "image": "fetch:v1"}],
+    },
+    command=["bash", "-c"],
+    ports=[{"containerPort": 8080}],
+    terminationMessagePolicy="File",
+    resources={"limits": {"cpu": 1}},
+)
+
+
+def test_what_the_user_sets_passes_through() -> None:
+    made = pod_of(a_job().template(RICH).build())["spec"]
+    wanted = RICH["spec"]
+    for field in ("restartPolicy", "hostname", "schedulerName", "nodeSelector", "volumes"):
+        assert made[field] == wanted[field]
+    for field in ("command", "ports", "terminationMessagePolicy", "resources", "image"):
+        assert made["containers"][0][field] == wanted["containers"][0][field]
+
+
+def test_the_users_labels_and_annotations_stay_beside_ours() -> None:
+    made = pod_of(a_job().template(RICH).build())["metadata"]
+    assert made["labels"]["team"] == "ads"
+    assert made["labels"]["paddle-res-name"] == "train-worker-0"
+    assert made["annotations"] == {"note": "keep", "paddle-resource": "worker"}
+    assert made["finalizers"] == ["example.com/hold"]
+
+
+def test_every_container_tells_why_it_failed() -> None:
+    template = a_template(spec={"initContainers": [{"name": "fetch"}]})
+    template["spec"]["containers"].append({"name": "side"})
+    spec = pod_of(a_job().template(template).build())["spec"]
+    everyone = [*spec["initContainers"], *spec["containers"]]
+    assert [one["terminationMessagePolicy"] for one in everyone] == ["FallbackToLogsOnError"] * 3
+
+
+@pytest.mark.parametrize("template", [RICH, {}, a_template(env=[{"name": "A", "value": "1"}])])
+def test_the_template_is_not_changed(template: Template) -> None:
+    before = copy.deepcopy(template)
+    pod_of(a_job().template(template).build())
+    assert template == before
+
+
+CONTAINERS: dict[str, tuple[list[str], str]] = {
+    "the one named paddle": (["side", "paddle"], "paddle"),
+    "else the first": (["trainer", "side"], "trainer"),
+}
+
+
+@pytest.mark.parametrize(("names", "main"), CONTAINERS.values(), ids=CONTAINERS.keys())
+def test_the_environment_goes_to(names: list[str], main: str) -> None:
+    template = {"spec": {"containers": [{"name": name} for name in names]}}
+    found = pod_of(a_job().template(template).build())["spec"]["containers"]
+    assert [one["name"] for one in found] == names
+    assert [one["name"] for one in found if "env" in one or "envFrom" in one] == [main]
+
+
+def test_the_users_sources_come_after_ours_and_so_win() -> None:
+    users = [{"secretRef": {"name": "token"}}, {"configMapRef": {"name": "mine"}}]
+    assert container_of(a_template(envFrom=users))["envFrom"] == [{"configMapRef": {"name": "train"}}, *users]
+
+
+def env_of(*users: Template) -> list[Template]:
+    found: list[Template] = container_of(a_template(env=list(users)))["env"]
+    return found
+
+
+def test_the_users_variables_come_after_ours_so_that_they_can_refer_to_them() -> None:
+    mine = {"name": "MY_ID", "value": "$(PADDLE_TRAINER_ID)"}
+    made = env_of(mine)
+    assert made[-1] == mine
+    assert "PADDLE_TRAINER_ID" in [one["name"] for one in made[:-1]]
+
+
+OVERRIDES: dict[str, Template] = {
+    "POD_IP": {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}},
+    "PADDLE_PORT": {"name": "PADDLE_PORT", "value": "6000"},
+    "PADDLE_TRAINER_ID": {"name": "PADDLE_TRAINER_ID", "value": "7"},
+    "PADDLE_JOB_ID": {"name": "PADDLE_JOB_ID", "value": "mine"},
+    "PADDLE_CURRENT_ENDPOINT": {"name": "PADDLE_CURRENT_ENDPOINT", "value": "me:1"},
+}
+
+
+@pytest.mark.parametrize("mine", OVERRIDES.values(), ids=OVERRIDES.keys())
+def test_a_variable_that_the_user_sets_is_not_set_by_us(mine: Template) -> None:
+    assert [one for one in env_of(mine) if one["name"] == mine["name"]] == [mine]
+
+
+@pytest.mark.parametrize("name", ["POD_IP", "PADDLE_PORT"])
+def test_the_endpoint_comes_after_the_parts_that_the_user_sets(name: str) -> None:
+    names = [one["name"] for one in env_of(OVERRIDES[name])]
+    assert names.index("PADDLE_CURRENT_ENDPOINT") > names.index(name)
+
+
+ODD: dict[str, Any] = {
+    "empty": {},
+    "metadata is no mapping": {"metadata": 5, "spec": {"containers": [{}]}},
+    "labels are no mapping": {"metadata": {"labels": "x", "annotations": [1]}},
+    "spec is no mapping": {"spec": []},
+    "containers is no list": {"spec": {"containers": {"name": "paddle"}}},
+    "a container is no mapping": {"spec": {"containers": [1, {"name": "paddle"}], "initContainers": 7}},
+    "env is no list": {"spec": {"containers": [{"env": "A=1", "envFrom": {}}]}},
+    "env has odd names": {"spec": {"containers": [{"env": [{"name": ["A"]}, {"name": {}}, 3, {"value": "x"}]}]}},
+}
+
+
+@pytest.mark.parametrize("template", ODD.values(), ids=ODD.keys())
+def test_an_odd_template_is_left_to_the_api_server_to_refuse(template: Any) -> None:
+    assert pod_of(a_job().template(template).build())["metadata"]["name"] == "train-worker-0"

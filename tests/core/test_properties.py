@@ -1,0 +1,204 @@
+"""What holds for every job in every world: `plan` never raises, changes nothing it is given, asks for nothing twice,
+and leads every job to an end that is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
+from tests.core.strategies import children, jobs, runnable_jobs
+from tests.core.world import World
+
+from paddlejob.api import PaddleJob
+from paddlejob.api.status import as_json
+from paddlejob.core import ConfigMap, Create, Plan, Pod, Refusal, Service, observe, plan
+
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(patient, max_examples=250)
+paths = settings(patient, max_examples=400)
+
+NATURAL = ["place", "start", "succeed"]
+HARMFUL = ["fail", "evict", "delete", "lose", "reap"]
+Happening = tuple[str, int]
+Children = tuple[list[Pod], list[Service], list[ConfigMap], list[Refusal]]
+
+
+def happenings(*kinds: str) -> st.SearchStrategy[list[Happening]]:
+    """What happens to which of the pods that are there, one after the other."""
+    return st.lists(st.tuples(st.sampled_from(kinds), st.integers(0, 5)), max_size=40)
+
+
+@many
+@given(jobs, children)
+def test_plan_is_total_and_pure(job: PaddleJob, there: Children) -> None:
+    seen = observe(job, *there)
+    before = msgspec.json.encode((job, seen))
+    made = plan(job, seen, NOW)
+    assert isinstance(made, Plan)
+    assert msgspec.json.encode((job, seen)) == before
+    assert plan(job, seen, NOW) == made
+    msgspec.json.encode([one.body for one in made.actions if isinstance(one, Create)])
+    msgspec.json.encode(as_json(made.status))
+
+
+@many
+@given(jobs, children)
+def test_a_still_world_settles_and_nothing_is_asked_twice(job: PaddleJob, there: Children) -> None:
+    pods, services, config_maps, refusals = there
+    world = World(job, pods, refusals)
+    world.services = {one.metadata.name: one for one in services}
+    world.config_maps = {one.metadata.name: one for one in config_maps}
+    asked = [msgspec.json.encode(action) for made in world.settle() for action in made.actions]
+    assert len(asked) == len(set(asked))
+    again = world.plan()
+    assert (again.actions, again.status) == ((), world.job.status)
+
+
+def happen(world: World, what: str, which: int) -> None:
+    """To one of the pods that are there. A parameter server never exits by itself."""
+    names = [name for name in sorted(world.pods) if what != "succeed" or "worker" in name]
+    if names:
+        getattr(world, what)(names[which % len(names)])
+
+
+def assert_sound(world: World, made: Plan, before: PaddleJob) -> None:
+    """What must hold at every moment, whatever happened."""
+    creates = [one for one in made.actions if isinstance(one, Create)]
+    if before.status.phase in ("Starting", "Running", "Completed", "Failed"):
+        assert not [one for one in creates if one.kind == "Pod"]  # attempts never mix
+    if made.status.phase == "Completed":
+        assert world.trained >= {slot.name for slot in world.seen().of_role("worker")}
+    if before.spec.network == "PodIP":
+        known = ",".join(world.environment.get(name, "") for name in ENDPOINTS)
+        running = [pod for pod in world.pods.values() if pod.state == "running"]
+        assert all(f"{pod.status.pod_ip}:2379" in known.split(",") for pod in running)
+
+
+ENDPOINTS = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVERS_IP_PORT_LIST")
+
+
+def turn(world: World) -> None:
+    before = world.job
+    made = world.turn()
+    assert_sound(world, made, before)
+
+
+def crash(world: World, done: int) -> None:
+    """A turn cut short: some of its actions are done, and its status is never written."""
+    made = world.plan()
+    world.apply(Plan(made.actions[:done], world.job.status))
+
+
+def go(world: World, path: list[Happening]) -> None:
+    for what, which in path:
+        match what:
+            case "turn":
+                turn(world)
+            case "crash":
+                crash(world, which)
+            case _:
+                happen(world, what, which)
+
+
+def to_the_end(world: World, failing: set[int]) -> None:
+    """Every pod goes on: it is placed, it starts, and, if it is a worker, it ends."""
+    for _ in range(20):
+        turn(world)
+        for name in sorted(world.pods):
+            world.reap(name)
+        turn(world)
+        if world.job.status.finished:
+            return
+        for index, name in enumerate(sorted(world.pods)):
+            world.place(name)
+            world.start(name)
+            if "worker" in name and world.job.status.phase == "Running":
+                (world.fail if index in failing else world.succeed)(name)
+    raise AssertionError(f"no end in sight: {world.job.status}")
+
+
+def begun(job: PaddleJob, running: bool) -> World:
+    """A world with a new job, or one whose pods all run already."""
+    world = World(job)
+    for _ in range(6 if running else 0):
+        turn(world)
+        for name in world.pods:
+            world.place(name)
+            world.start(name)
+    assert not running or world.job.status.phase == "Running"
+    return world
+
+
+@paths
+@given(
+    st.builds(begun, runnable_jobs(), st.booleans()),
+    happenings("turn", "crash", *NATURAL, *NATURAL, *HARMFUL),
+    st.sets(st.integers(0, 5), max_size=2),
+)
+def test_every_path_leads_to_an_end_and_stays_there(world: World, path: list[Happening], failing: set[int]) -> None:
+    go(world, path)
+    to_the_end(world, failing)
+    end = world.job.status
+    world.settle()
+    go(world, path)
+    world.settle()
+    assert world.job.status == end
+
+
+@paths
+@given(st.builds(begun, runnable_jobs(), st.booleans()), happenings(*NATURAL, *NATURAL, *HARMFUL))
+def test_an_attentive_operator_fails_a_job_only_for_harm_done(world: World, path: list[Happening]) -> None:
+    for what, which in path:
+        turn(world)
+        happen(world, what, which)
+    to_the_end(world, failing=set())
+    if world.job.status.phase == "Failed":
+        assert world.harmed
+
+
+@paths
+@given(st.builds(begun, runnable_jobs(), st.just(True)), st.lists(st.booleans()))
+def test_succeeded_workers_that_someone_deletes_do_no_harm(world: World, deleted: list[bool]) -> None:
+    chosen = iter(deleted)
+    for name in [one for one in sorted(world.pods) if "worker" in one]:
+        world.succeed(name)
+        world.settle()
+        for finished in sorted(world.trained & world.pods.keys()):
+            if next(chosen, False):
+                world.lose(finished)
+                world.settle()
+    assert world.job.status.phase == "Completed"
+
+
+CROWDS: dict[str, Callable[[PodBuilder], PodBuilder | None]] = {
+    "new": lambda _: None,
+    "placed": PodBuilder.placed,
+    "running": PodBuilder.running,
+    "succeeded": PodBuilder.succeeded,
+    "failed": lambda pod: pod.failed(137, reason="OOMKilled", message="m" * 200),
+    "lost": lambda pod: pod.deleting(),
+    "unschedulable": lambda pod: pod.unschedulable("0/3 nodes are available"),
+    "without image": lambda pod: pod.waiting("ErrImagePull", "not found"),
+}
+
+
+def size(job: PaddleJob, pods: list[Pod], refused: bool = False) -> int:
+    refusals = [a_refusal("Pod", name, "Forbidden") for name in pods_of(job)] if refused else []
+    seen = observe(job, pods, (), [a_config_map(job)] if pods else [], refusals)
+    return len(msgspec.json.encode(as_json(plan(job, seen, NOW).status)))
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_status_does_not_grow_with_the_number_of_pods(crowd: str, refused: bool) -> None:
+    sizes = []
+    for workers in (1, 500):
+        job: JobBuilder = a_job().with_servers(1).with_workers(workers)
+        changed = [CROWDS[crowd](one) for one in pods_of(job.build()).values()]
+        sizes.append(size(job.build(), [one.build() for one in changed if one], refused))
+    assert abs(sizes[1] - sizes[0]) < 32  # a few digits more, and "(and 500 more like it)"

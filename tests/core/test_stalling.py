@@ -1,0 +1,135 @@
+"""Why a job cannot go on, in words for a person: named worlds and the one sentence each of them gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_refusal
+
+from paddlejob.api import Role
+from paddlejob.core import Observed, Pod, Refusal, observe
+from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
+from paddlejob.core.observe import Slot
+from paddlejob.core.stalling import Stall, stall, unrunnable
+
+JOB = a_job().with_workers(2)
+NOT_FOUND = 'configmap "train" not found'
+
+
+def why(*pods: PodBuilder, config_map: bool = True, refusals: tuple[Refusal, ...] = ()) -> Stall | None:
+    """Why the job of two workers stalls when these pods are there."""
+    job = JOB.build()
+    there = [one.of(job, "worker", index).build() for index, one in enumerate(pods)]
+    return stall(job, observe(job, there, (), [a_config_map(job)] if config_map else [], refusals))
+
+
+CASES: dict[str, tuple[Stall | None, Stall | None]] = {
+    "nothing there yet": (why(), None),
+    "all runs": (why(a_pod().running(), a_pod().running()), None),
+    "a pod finds no node": (
+        why(a_pod().running(), a_pod().unschedulable("0/3 nodes are available")),
+        Stall("Unschedulable", "1 of 2 pods: train-worker-1: 0/3 nodes are available"),
+    ),
+    "both find none": (
+        why(a_pod().unschedulable("no nodes"), a_pod().unschedulable("no nodes")),
+        Stall("Unschedulable", "2 of 2 pods: train-worker-0: no nodes"),
+    ),
+    "the scheduler gives no reason": (
+        why(a_pod().unschedulable("?", reason="")),
+        Stall("Unschedulable", "1 of 2 pods: train-worker-0: ?"),
+    ),
+    "a pod is gated": (
+        why(a_pod().unschedulable("waiting for admission", reason="SchedulingGated")),
+        Stall("SchedulingGated", "1 of 2 pods: train-worker-0: waiting for admission"),
+    ),
+    "two pods wait for two things": (
+        why(a_pod().unschedulable("no nodes"), a_pod().waiting("ErrImagePull", "denied")),
+        Stall("Unschedulable", "1 of 2 pods: train-worker-0: no nodes"),
+    ),
+    "an image is not there": (
+        why(a_pod().waiting("ErrImagePull", "not found")),
+        Stall("ImagePull", "1 of 2 pods: train-worker-0: container paddle: not found"),
+    ),
+    "one word for all ways of having no image": (
+        why(a_pod().waiting("ImagePullBackOff"), a_pod().waiting("ErrImagePull")),
+        Stall("ImagePull", "2 of 2 pods: train-worker-0: container paddle: ImagePullBackOff"),
+    ),
+    "a secret is missing": (
+        why(a_pod().waiting("CreateContainerConfigError", 'secret "token" not found')),
+        Stall("CreateContainerConfigError", '1 of 2 pods: train-worker-0: container paddle: secret "token" not found'),
+    ),
+    "a program crashes again and again": (
+        why(a_pod().waiting("CrashLoopBackOff")),
+        Stall("CrashLoopBackOff", "1 of 2 pods: train-worker-0: container paddle: CrashLoopBackOff"),
+    ),
+    "an init container hangs on its image": (
+        why(a_pod().with_init(ContainerState(waiting=Waiting("ErrImagePull", "denied")), "fetch")),
+        Stall("ImagePull", "1 of 2 pods: train-worker-0: container fetch: denied"),
+    ),
+    "a container is just being made": (why(a_pod().waiting("ContainerCreating")), None),
+    "the init container is done, the next begins": (
+        why(a_pod().with_init(ContainerState(terminated=Terminated())).waiting("PodInitializing")),
+        None,
+    ),
+    "a pod waits for the ConfigMap we have not written": (
+        why(a_pod().waiting("CreateContainerConfigError", NOT_FOUND), config_map=False),
+        None,
+    ),
+    "a pod has not noticed the ConfigMap yet": (why(a_pod().waiting("CreateContainerConfigError", NOT_FOUND)), None),
+    "the API server refused": (
+        why(refusals=(a_refusal("Pod", "train-worker-1"),)),
+        Stall("QuotaExceeded", "Pod train-worker-1: QuotaExceeded says the API server"),
+    ),
+    "the API server refused three": (
+        why(refusals=tuple(a_refusal("Pod", f"train-worker-{index}", "Forbidden") for index in range(3))),
+        Stall("Forbidden", "Pod train-worker-0: Forbidden says the API server (and 2 more like it)"),
+    ),
+    "a refusal counts before what pods say": (
+        why(a_pod().unschedulable("no nodes"), refusals=(a_refusal("ConfigMap", "train", "NameTaken"),)),
+        Stall("NameTaken", "ConfigMap train: NameTaken says the API server"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "expected"), CASES.values(), ids=CASES.keys())
+def test_when(found: Stall | None, expected: Stall | None) -> None:
+    assert found == expected
+
+
+def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
+    fine = PodCondition(type="PodScheduled", status="True")
+    unready = PodCondition(type="Ready", status="False", reason="ContainersNotReady")
+    pod = Pod(status=PodStatus(conditions=(fine, unready)))
+    job = JOB.build()
+    assert stall(job, Observed(slots=(Slot("worker", 0, "train-worker-0", pod),))) is None
+
+
+UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
+    "host network": (a_job().by("Host"), "NotSupported"),
+    "host network by its other name": (a_job().by("HostNetwork"), "NotSupported"),
+    "heter workers": (a_job().asking(heter=Role()), "NotSupported"),
+    "elastic": (a_job().asking(elastic=1), "NotSupported"),
+    "suspended": (a_job().asking(suspend=True), "NotSupported"),
+    "no worker": (a_job().without_workers(), "NoWorkers"),
+    "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
+}
+
+
+@pytest.mark.parametrize(("job", "reason"), UNRUNNABLE.values(), ids=UNRUNNABLE.keys())
+def test_nothing_is_made_for_a_job_that_cannot_run_right(job: JobBuilder, reason: str) -> None:
+    built = job.build()
+    found = stall(built, observe(built, refusals=[a_refusal("Pod", "x")]))
+    assert found == unrunnable(built)
+    assert found is not None
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize("fields", [{}, {"elastic": 0}, {"suspend": False}, {"intranet": "Service"}])
+def test_a_job_that_can_run(fields: dict[str, Any]) -> None:
+    assert unrunnable(a_job().asking(**fields).build()) is None
+
+
+def test_everything_unsupported_is_named_at_once() -> None:
+    found = unrunnable(a_job().by("Host").asking(elastic=1).build())
+    assert found == Stall("NotSupported", "this release cannot run intranet: Host, elastic yet: remove it, or upgrade")

@@ -1,0 +1,179 @@
+"""A world in memory: it does what a plan asks, as an API server would, and lets pods live as kubelets would.
+
+Creates get a UID, a taken name or a body that does not fit is refused, deletes are graceful for what runs. Every step
+is safe to ask for at any time: one that does not apply changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+from tests.builders import NOW, PodBuilder
+
+from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.core import (
+    Announce,
+    ConfigMap,
+    Create,
+    Delete,
+    Observed,
+    Plan,
+    Pod,
+    Refusal,
+    Service,
+    Touch,
+    observe,
+    plan,
+)
+from paddlejob.core.observe import Kind
+
+Child = TypeVar("Child", Pod, Service, ConfigMap)
+RETRY = timedelta(seconds=30)
+MOST_TURNS = 10
+
+
+class World:
+    def __init__(self, job: PaddleJob, pods: Iterable[Pod] = (), refusals: Iterable[Refusal] = ()) -> None:
+        self.job = job
+        self.now = NOW
+        self.pods = {one.metadata.name: one for one in pods}
+        self.services: dict[str, Service] = {}
+        self.config_maps: dict[str, ConfigMap] = {}
+        self.environment: dict[str, str] = {}
+        self.refusals = {(one.kind, one.name): one for one in refusals}
+        self.told: list[Announce] = []
+        self.trained: set[str] = set()
+        self.harmed: set[str] = set()
+        self._count = 0
+
+    def seen(self) -> Observed:
+        children = (self.pods.values(), self.services.values(), self.config_maps.values())
+        return observe(self.job, *children, self.refusals.values())
+
+    def plan(self) -> Plan:
+        return plan(self.job, self.seen(), self.now)
+
+    def apply(self, made: Plan) -> None:
+        for action in made.actions:
+            match action:
+                case Create():
+                    self._create(action)
+                case Delete():
+                    self._delete(action)
+                case Touch():
+                    self._touch(action)
+                case Announce():
+                    self.told.append(action)
+        self.job = replace(self.job, status=made.status)
+
+    def turn(self) -> Plan:
+        """One turn of the operator's loop."""
+        made = self.plan()
+        self.apply(made)
+        return made
+
+    def settle(self) -> list[Plan]:
+        """Turn until nothing is asked and nothing new is said; the plans up to there."""
+        turns = []
+        for _ in range(MOST_TURNS):
+            before = self.job.status
+            turns.append(self.turn())
+            if not turns[-1].actions and self.job.status == before:
+                return turns
+        raise AssertionError(f"not settled after {MOST_TURNS} turns: {turns[-1]}")
+
+    # What nodes, programs and people do to a pod.
+
+    def place(self, name: str) -> None:
+        self._change(name, lambda pod: pod.state == "pending", lambda pod: pod.with_address(self._address()))
+
+    def start(self, name: str) -> None:
+        """A container starts only when its environment is there."""
+        if self.job.metadata.name in self.config_maps:
+            self._change(name, lambda pod: pod.state == "starting" and not pod.deleting, PodBuilder.running)
+
+    def succeed(self, name: str) -> None:
+        if self._change(name, lambda pod: pod.state == "running", PodBuilder.succeeded):
+            self.trained.add(name)
+
+    def fail(self, name: str) -> None:
+        self._harm(name, lambda pod: pod.state == "running", PodBuilder.failed)
+
+    def evict(self, name: str) -> None:
+        self._harm(name, lambda pod: not pod.finished, PodBuilder.evicted)
+
+    def delete(self, name: str) -> None:
+        self._harm(name, lambda pod: not pod.deleting, PodBuilder.deleting)
+
+    def reap(self, name: str) -> None:
+        if name in self.pods and self.pods[name].deleting:
+            del self.pods[name]
+
+    def lose(self, name: str) -> None:
+        self.delete(name)
+        self.reap(name)
+
+    def _harm(self, name: str, applies: Callable[[Pod], bool], how: Callable[[PodBuilder], PodBuilder]) -> None:
+        unfinished = name in self.pods and not self.pods[name].finished
+        if self._change(name, applies, how) and unfinished:
+            self.harmed.add(name)
+
+    def _change(self, name: str, applies: Callable[[Pod], bool], how: Callable[[PodBuilder], PodBuilder]) -> bool:
+        pod = self.pods.get(name)
+        if pod is None or not applies(pod):
+            return False
+        self.pods[name] = how(PodBuilder(pod)).build()
+        return True
+
+    # What an API server does.
+
+    def _create(self, action: Create) -> None:
+        try:
+            match action.kind:
+                case "Pod":
+                    self._store(self.pods, Pod, action)
+                case "Service":
+                    self._store(self.services, Service, action)
+                case "ConfigMap":
+                    self._store(self.config_maps, ConfigMap, action)
+                    self.environment = action.body["data"]
+        except msgspec.ValidationError as error:
+            self._refuse(action.kind, action.name, "Invalid", str(error))
+
+    def _store(self, there: dict[str, Child], type_: type[Child], action: Create) -> None:
+        made = msgspec.json.decode(msgspec.json.encode(action.body), type=type_)
+        if action.name in there:
+            if there[action.name].metadata.controller_uid != made.metadata.controller_uid:
+                self._refuse(action.kind, action.name, "NameTaken", "it belongs to someone else")
+            return
+        self._count += 1
+        there[action.name] = replace(made, metadata=replace(made.metadata, uid=f"uid-{self._count}"))
+        self.refusals.pop((action.kind, action.name), None)
+
+    def _refuse(self, kind: Kind, name: str, reason: str, message: str) -> None:
+        self.refusals[kind, name] = Refusal(kind, name, reason, message, self.now + RETRY)
+
+    def _delete(self, action: Delete) -> None:
+        assert action.kind != "ConfigMap"
+        there: dict[str, Pod] | dict[str, Service] = self.pods if action.kind == "Pod" else self.services
+        if action.name not in there or there[action.name].metadata.uid != action.uid:
+            return
+        if action.kind == "Pod" and self.pods[action.name].state == "running":
+            self.pods[action.name] = PodBuilder(self.pods[action.name]).deleting().build()
+        else:
+            del there[action.name]
+
+    def _touch(self, action: Touch) -> None:
+        pod = self.pods[action.name]
+        meta: ObjectMeta = replace(
+            pod.metadata, annotations={**pod.metadata.annotations, action.annotation: action.value}
+        )
+        self.pods[action.name] = replace(pod, metadata=meta)
+
+    def _address(self) -> str:
+        self._count += 1
+        return f"10.0.{self._count // 256}.{self._count % 256}"

@@ -1,0 +1,143 @@
+"""Least privilege: the operator uses every verb of its role and needs each of them.
+
+Runs on an API server that refuses streaming lists (so that `list` is needed) and that checks owner references (so that
+`paddlejobs/finalizers` is), with the service account and the role of deploy/v1/operator.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from itertools import count
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.cluster.audit import Call
+from tests.cluster.binaries import Binaries
+from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane
+from tests.cluster.fixtures import CRD
+from tests.cluster.waiting import wait_until
+from tests.operator.fixtures import MANIFEST
+from tests.operator.process import OperatorProcess, operator_kubeconfig
+from tests.scenarios.desk import Desk, Json, a_job, a_role
+
+FLAGS = ("--feature-gates=WatchList=false", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{OPERATOR_NAMESPACE}/leases/paddle-operator"
+ROLES: list[Json] = [one for one in yaml.safe_load_all(MANIFEST.read_text()) if one["kind"] in ("ClusterRole", "Role")]
+Right = tuple[str, str]
+"""A resource and a verb."""
+
+RIGHTS: list[Right] = [
+    (resource, verb)
+    for role in ROLES
+    for rule in role["rules"]
+    for resource in rule["resources"]
+    for verb in rule["verbs"]
+]
+# Not called by itself: the API server asks for it when an object with blockOwnerDeletion is created.
+FOR_OWNER_REFERENCES: Right = ("paddlejobs/finalizers", "update")
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def strict(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    folder = tmp_path_factory.mktemp("strict")
+    with ControlPlane(binaries, folder, apiserver_flags=FLAGS, manifests=[CRD, MANIFEST]) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def credentials(strict: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return operator_kubeconfig(strict, tmp_path_factory.mktemp("strict-operator") / "kubeconfig")
+
+
+@pytest.fixture
+def strict_desk(strict: ControlPlane) -> Desk:
+    name = f"life-{next(_numbers)}"
+    strict.add_namespace(name)
+    return Desk(strict, name)
+
+
+@pytest.fixture
+def strict_operator(strict_desk: Desk, credentials: Path, tmp_path: Path) -> Iterator[OperatorProcess]:
+    """Not started yet; the lease of the one before is gone."""
+    strict_desk.control_plane.kubectl("-n", OPERATOR_NAMESPACE, "delete", "lease", "--all")
+    args = ("--leader-elect", f"--namespace={strict_desk.namespace}")
+    process = OperatorProcess(credentials, tmp_path / "operator.log", args)
+    yield process
+    process.kill()
+
+
+def begin_a_life(desk: Desk) -> None:
+    """Jobs that together use everything: both networks, clean-up, and a taken name of each kind."""
+    path = f"/api/v1/namespaces/{desk.namespace}"
+    stranger = {"spec": {"containers": [{"name": "a", "image": "a"}]}}
+    desk.api.post(f"{path}/pods", {"metadata": {"name": "met-worker-0"}, **stranger})
+    desk.api.post(f"{path}/configmaps", {"metadata": {"name": "met-too"}})
+    desk.api.post(f"{path}/services", {"metadata": {"name": "met-by-name-worker-0"}, "spec": {"ports": [{"port": 1}]}})
+    by_name = a_role(1, starts="at-once", ends="succeeded")
+    desk.submit(a_job("address", ps=a_role(1), worker=a_role(1, ends="succeeded"), cleanPodPolicy="Always"))
+    desk.submit(a_job("name", worker=by_name, intranet="Service", cleanPodPolicy="Always"))
+    desk.submit(a_job("met"))
+    desk.submit(a_job("met-too"))
+    desk.submit(a_job("met-by-name", worker=by_name, intranet="Service"))
+
+
+def calls_since(desk: Desk, moment: datetime) -> list[Call]:
+    calls = desk.control_plane.audit(since=moment)
+    return [call for call in calls if call.namespace in (desk.namespace, OPERATOR_NAMESPACE)]
+
+
+def right(call: Call) -> Right:
+    return (f"{call.resource}/{call.subresource}" if call.subresource else call.resource, call.verb)
+
+
+def test_every_verb_of_the_role_is_used_and_no_other(strict_desk: Desk, strict_operator: OperatorProcess) -> None:
+    desk, since = strict_desk, datetime.now(timezone.utc)
+    strict_operator.start()
+    begin_a_life(desk)
+    for job in ("address", "name"):
+        desk.in_phase(job, "Completed")
+    for job in ("met", "met-too", "met-by-name"):
+        desk.stalled(job, "NameTaken")
+    wait_until(lambda: {one for one in desk.pods() if not one.startswith("met")} == set())
+    wait_until(lambda: {one["metadata"]["name"] for one in desk.objects("services")} == {"met-by-name-worker-0"})
+    strict_operator.stop()
+    calls = calls_since(desk, since)
+    assert not [str(call) for call in calls if call.code == 403]
+    assert {right(call) for call in calls} == {*RIGHTS} - {FOR_OWNER_REFERENCES}
+
+
+@pytest.mark.parametrize("missing", RIGHTS, ids=" ".join)
+def test_without_any_one_verb_something_is_forbidden(
+    strict_desk: Desk, strict_operator: OperatorProcess, missing: Right
+) -> None:
+    desk, since = strict_desk, datetime.now(timezone.utc)
+    refused = ("pods", "create") if missing == FOR_OWNER_REFERENCES else missing
+    set_rights(desk.control_plane, without=missing)
+    try:
+        strict_operator.start(ready=False)
+        begin_a_life(desk)
+        wait_until(
+            lambda: [one for one in calls_since(desk, since) if right(one) == refused and one.code == 403], timeout=30
+        )
+    finally:
+        strict_operator.kill()
+        set_rights(desk.control_plane, without=None)
+
+
+def set_rights(control_plane: ControlPlane, without: Right | None) -> None:
+    """The roles of the manifest, but for one verb on one resource."""
+    for role in ROLES:
+        rules = [
+            {**rule, "verbs": [verb for verb in rule["verbs"] if without is None or (resource, verb) != without]}
+            for rule in role["rules"]
+            for resource in rule["resources"]
+        ]
+        kept = [rule for rule in rules if rule["verbs"]]
+        namespace = role["metadata"].get("namespace")
+        scope = f"namespaces/{namespace}/roles" if namespace else "clusterroles"
+        path = f"/apis/rbac.authorization.k8s.io/v1/{scope}/{role['metadata']['name']}"
+        control_plane.api.merge(path, {"rules": kept})

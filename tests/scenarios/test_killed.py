@@ -1,0 +1,138 @@
+"""The operator loses power after every single write of a job's life, one after the other: the end is the same.
+
+The API server has done the write; in every other case the operator did not hear so any more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.waiting import wait_until
+from tests.operator.fixtures import StartOperator
+from tests.operator.process import OperatorProcess, operator_kubeconfig
+from tests.scenarios.desk import Desk, Json, a_job, a_role
+from tests.scenarios.exchange import Exchange, job_writes
+from tests.scenarios.proxy import FaultProxy
+
+LONG = 60
+TIMES = {"startTime", "completionTime", "lastTransitionTime"}
+
+
+@pytest.fixture
+def proxy(control_plane: ControlPlane) -> Iterator[FaultProxy]:
+    with FaultProxy(control_plane) as started:
+        yield started
+
+
+@pytest.fixture
+def operator(proxy: FaultProxy, desk: Desk, start_operator: StartOperator, tmp_path: Path) -> OperatorProcess:
+    kubeconfig = operator_kubeconfig(desk.control_plane, tmp_path / "kubeconfig", server=proxy.url)
+    return start_operator(f"--namespace={desk.namespace}", kubeconfig=kubeconfig)
+
+
+def live(desk: Desk, job: Json) -> None:
+    """From creation to Completed, with a person who ends the workers once the job runs."""
+    name = job["metadata"]["name"]
+    desk.submit(job)
+    desk.in_phase(name, "Running", LONG)
+    desk.finish_workers(name)
+    desk.in_phase(name, "Completed", LONG)
+
+
+def without_times(value: object) -> object:
+    match value:
+        case dict():
+            return {name: without_times(inner) for name, inner in value.items() if name not in TIMES}
+        case list():
+            return [without_times(inner) for inner in value]
+        case _:
+            return value
+
+
+def what_is_left(desk: Desk, name: str) -> Json:
+    """All that a person can see of a job, but for times and addresses; its name written as JOB."""
+    children = {
+        plural: sorted(
+            f"{one['metadata']['name']} {one.get('status', {}).get('phase', '')}".strip()
+            for one in desk.objects(plural)
+            if one["metadata"].get("labels", {}).get("batch.paddlepaddle.org/job-name") == name
+        )
+        for plural in ("pods", "services", "configmaps")
+    }
+    seen = {
+        "status": without_times(desk.status(name)),
+        "told": sorted(desk.told(name)),
+        "config": sorted(desk.config(name)),
+        **children,
+    }
+    left: Json = json.loads(json.dumps(seen, sort_keys=True).replace(name, "JOB"))
+    return left
+
+
+def by_address() -> Json:
+    return {"ps": a_role(2), "worker": a_role(2), "cleanPodPolicy": "OnCompletion"}
+
+
+def by_service() -> Json:
+    role = a_role(2, starts="at-once")
+    return {"ps": role, "worker": role, "intranet": "Service"}
+
+
+WORKERS = ["JOB-worker-0 Succeeded", "JOB-worker-1 Succeeded"]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("spec", "pods"),
+    [
+        pytest.param(by_address(), [], id="by address, all pods deleted"),
+        pytest.param(by_service(), WORKERS, id="by service, servers stopped"),
+    ],
+)
+def test_killed_after_any_write_and_started_again_it_comes_to_the_same_end(
+    desk: Desk, proxy: FaultProxy, operator: OperatorProcess, spec: Json, pods: list[str]
+) -> None:
+    live(desk, a_job("calm", **spec))
+    wait_until(lambda: what_is_left(desk, "calm")["pods"] == pods)
+    expected = what_is_left(desk, "calm")
+    assert expected["told"] == ["Completed", "Created", "Started"]
+    writes = [str(one) for one in job_writes(proxy.log)]
+    for number in range(1, len(writes) + 1):
+        kill_after(desk, proxy, operator, number, spec, expected)
+    # Nobody comes back to what was done, however often it was looked at since.
+    for number in range(1, len(writes) + 1):
+        assert what_is_left(desk, f"cut-{number}") == expected
+
+
+def kill_after(
+    desk: Desk, proxy: FaultProxy, operator: OperatorProcess, number: int, spec: Json, expected: Json
+) -> None:
+    kills: list[int] = []
+
+    def kill() -> None:
+        """Kubernetes starts it again at once."""
+        kills.append(operator.pid)
+        operator.kill()
+        operator.start(ready=False)
+
+    name = f"cut-{number}"
+    proxy.clear()
+    proxy.after_write(number, kill, heard=number % 2 == 0)
+    live(desk, a_job(name, **spec))
+
+    def as_expected() -> bool:
+        left = what_is_left(desk, name)
+        assert left == expected, f"killed after write {number}: {kills}\n{told(left, expected, proxy.log)}"
+        return True
+
+    wait_until(as_expected, LONG)
+    proxy.no_more_hooks()
+
+
+def told(left: object, expected: Json, log: list[Exchange]) -> str:
+    writes = "\n".join(str(one) for one in job_writes(log))
+    return f"came to  {json.dumps(left)}\nnot to   {json.dumps(expected)}\nby\n{writes}"
