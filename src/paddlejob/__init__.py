@@ -1,0 +1,1 @@
+"""PaddlePaddle training on Kubernetes and on this machine, from the same YAML."""

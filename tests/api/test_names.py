@@ -1,4 +1,7 @@
-"""Names that users and other programs see. They are promises: a change here breaks someone."""
+"""Names that users and other programs see. They are promises: a change here breaks someone.
+
+The public names of `api` and `core` are pinned here for the same reason.
+"""
 
 from __future__ import annotations
 

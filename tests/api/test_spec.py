@@ -1,4 +1,7 @@
-"""What a user writes: modes, aliases, defaults, and what a type refuses by itself."""
+"""What a user writes: modes, aliases, defaults, and what a type refuses by itself.
+
+Specs are given in the names of the API, as they stand in YAML.
+"""
 
 from __future__ import annotations
 

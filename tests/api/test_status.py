@@ -1,4 +1,7 @@
-"""What the operator says: its shape in the API, and the questions one can ask it."""
+"""What the operator says: its shape in the API, and the questions one can ask it.
+
+Also the metadata that every object has, as far as decisions ask it.
+"""
 
 from __future__ import annotations
 

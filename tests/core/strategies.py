@@ -1,4 +1,7 @@
-"""Random jobs, pods and worlds for properties: anything that the types let through, however odd."""
+"""Random jobs, pods and worlds for properties: anything that the types let through, however odd.
+
+Most values are of the right shape, so that deep branches are reached; the rest is arbitrary JSON.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What people are told, from the difference of two statuses: each thing once."""
+"""What people are told, from the difference of two statuses: each thing once.
+
+What is not worth a word stands in the table with an empty tuple.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a living job still lacks, and in which order it is made: by address and by service."""
+"""What a living job still lacks, and in which order it is made: by address and by service.
+
+Actions are compared by kind and name; the bodies are the business of test_pods and test_services.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Standard conditions: which stand in the status, and when their time changes."""
+"""Standard conditions: which stand in the status, and when their time changes.
+
+`kubectl wait` and other programs live on them, so they are compared whole.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is there: children sorted by role and index, strangers left out, half-made objects read without harm."""
+"""What is there: children sorted by role and index, strangers left out, half-made objects read without harm.
+
+Strangers are those that another job owns, that nobody owns, or that this job owns without being in charge.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The whole decision: from a job and what is there, what to do and what to say. Each test is one moment of a life."""
+"""The whole decision: from a job and what is there, what to do and what to say. Each test is one moment of a life.
+
+Each rule is tested beside its own file; here is how they work together.
+"""
 
 from __future__ import annotations
 

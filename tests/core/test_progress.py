@@ -1,4 +1,7 @@
-"""How far a job is: counts per role, and the phase that follows from them."""
+"""How far a job is: counts per role, and the phase that follows from them.
+
+One table: two workers in every state that matters.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Services and the ConfigMap, as golden objects: SPEC 2 and the service that the user's design document prints."""
+"""Services and the ConfigMap, as golden objects: SPEC 2 and the service that the user's design document prints.
+
+Users select on these labels and resolve these names: any change here is seen outside.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Why a job cannot go on, in words for a person: named worlds and the one sentence each of them gets."""
+"""Why a job cannot go on, in words for a person: named worlds and the one sentence each of them gets.
+
+A job that waits in good order is not stalled: those cases stand here too.
+"""
 
 from __future__ import annotations
 

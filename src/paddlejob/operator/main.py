@@ -32,7 +32,7 @@ from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.options import Options
 from paddlejob.operator.reporting import Reporter
-from paddlejob.operator.server import serving
+from paddlejob.operator.server import parse_address, serving
 
 log = structlog.get_logger()
 
@@ -42,11 +42,15 @@ LEASE = "paddle-operator"
 def main(options: Options) -> None:
     """Run until SIGTERM or SIGINT."""
     logs.configure(options.log_format)
+    for flag in options.without_effect:
+        log.warning("flag has no effect in this release", flag=flag)
     config = load_config(options.kubeconfig, options.context)
     asyncio.run(_until_signal(config, options))
 
 
 async def _until_signal(config: ClusterConfig, options: Options) -> None:
+    for address in (options.health_address, options.metrics_address):
+        parse_address(address)
     running = asyncio.ensure_future(Operator(config, options).run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

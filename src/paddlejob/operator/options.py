@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from paddlejob.operator.logs import LogFormat
+
+
+Scheduling = Literal["volcano", "coscheduling"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,5 +19,18 @@ class Options:
     health_address: str = ":8081"
     concurrency: int = 64
     log_format: LogFormat = "text"
+    scheduling: Scheduling | None = None
+    port_range: str | None = None
+    etcd_server: str | None = None
     kubeconfig: str | None = None
     context: str | None = None
+
+    @property
+    def without_effect(self) -> tuple[str, ...]:
+        """Flags that are given and belong to features of a later release: said at the start, never silently dropped."""
+        flags = {
+            "--scheduling": self.scheduling,
+            "--port-range": self.port_range,
+            "--etcd-server": self.etcd_server,
+        }
+        return tuple(flag for flag, value in flags.items() if value is not None)

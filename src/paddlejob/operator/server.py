@@ -46,16 +46,25 @@ async def serving(
     try:
         for runner, address in zip(runners, addresses, strict=True):
             await runner.setup()
-            host, port = parse_address(address)
-            await web.TCPSite(runner, host, port).start()
+            await _listen(runner, address)
         yield
     finally:
         for runner in runners:
             await runner.cleanup()
 
 
+async def _listen(runner: web.AppRunner, address: str) -> None:
+    host, port = parse_address(address)
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError as error:
+        raise BadAddress(f"cannot listen on '{address}': {error.strerror}; choose another address") from error
+
+
 def parse_address(address: str) -> tuple[str | None, int]:
     """`:8080` is every interface; `127.0.0.1:8080` and `[::1]:8080` are one."""
+    if address == DISABLED:
+        return None, 0
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
         raise BadAddress(f"'{address}' is no address to listen on: write HOST:PORT or :PORT, or 0 to switch it off")
