@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from tests.builders import NOW, JobBuilder
 
 from paddlejob.api import PaddleJob, PaddleJobSpec
 from paddlejob.core import observe, plan
+from tests.builders import NOW, JobBuilder
 
 SEEDS: dict[str, dict[str, Any]] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted(Path(__file__).with_name("seeds").glob("*.yaml"))

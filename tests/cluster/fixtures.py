@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+
 from tests.cluster.binaries import Binaries, BinariesMissing, find_binaries
 from tests.cluster.control_plane import ControlPlane
 

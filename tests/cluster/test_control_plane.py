@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+
 from tests.cluster.api import Api, ApiError
 from tests.cluster.audit import without_watches
 from tests.cluster.binaries import Binaries

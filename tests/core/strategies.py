@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.builders import EARLIER, NOW, UID, a_job, a_template, owner_reference
 
 from paddlejob.api import Condition, Failure, ObjectMeta, PaddleJob, PaddleJobSpec, Role, RoleStatus, Status
 from paddlejob.api import names as n
@@ -24,6 +23,7 @@ from paddlejob.core.children import (
     Terminated,
     Waiting,
 )
+from tests.builders import EARLIER, NOW, UID, a_job, a_template, owner_reference
 
 ODD_WORDS = ["", "a", "paddle", "PADDLE_PORT", "POD_IP", "2380", "nvidia.com/gpu", "é"]
 words = st.sampled_from(ODD_WORDS) | st.text(max_size=8)

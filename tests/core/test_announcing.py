@@ -6,12 +6,12 @@ What is not worth a word stands in the table with an empty tuple.
 from __future__ import annotations
 
 import pytest
-from tests.builders import JobBuilder, a_job, a_ps_job
 
 from paddlejob.api import Condition, Status
 from paddlejob.api.status import Phase
 from paddlejob.core import Announce
 from paddlejob.core.announcing import announcements
+from tests.builders import JobBuilder, a_job, a_ps_job
 
 PENDING = a_job().in_phase("Pending")
 

@@ -9,6 +9,11 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+
+from paddlejob.api import PaddleJob
+from paddlejob.core import Action, Create, Refusal, Touch, observe
+from paddlejob.core.building import build
+from paddlejob.core.children import ConfigMap
 from tests.builders import (
     CONFIG_MAP_UID,
     NOW,
@@ -22,11 +27,6 @@ from tests.builders import (
     pods_of,
     services_of,
 )
-
-from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Create, Refusal, Touch, observe
-from paddlejob.core.building import build
-from paddlejob.core.children import ConfigMap
 
 BY_ADDRESS = a_ps_job().build()
 BY_SERVICE = a_ps_job().by_service().build()

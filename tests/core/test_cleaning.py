@@ -6,12 +6,12 @@ The end is written first; only then is anything deleted.
 from __future__ import annotations
 
 import pytest
-from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_ps_job, a_service, pods_of, services_of
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.spec import CleanPodPolicy, Mode
 from paddlejob.api.status import FinalPhase
 from paddlejob.core import Announce, Delete, Observed, Plan, observe, plan
+from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_ps_job, a_service, pods_of, services_of
 
 ALL, REST, NOTHING = "pods and services", "what still runs", "nothing"
 TABLE: dict[CleanPodPolicy, tuple[str, str]] = {

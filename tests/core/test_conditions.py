@@ -8,12 +8,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.builders import EARLIER, NOW, NOW_TEXT, a_job
 
 from paddlejob.api import Condition, PaddleJob
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.conditions import conditions, timestamp
 from paddlejob.core.stalling import Stall
+from tests.builders import EARLIER, NOW, NOW_TEXT, a_job
 
 STALL = Stall("Unschedulable", "no nodes")
 LATER = NOW + timedelta(minutes=5)

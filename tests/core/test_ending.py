@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, pods_of
 
 from paddlejob.api import Failure, PaddleJob, RoleStatus
 from paddlejob.core import Pod, observe
 from paddlejob.core.children import ContainerState, ContainerStatus, PodStatus, Terminated
 from paddlejob.core.ending import Completed, Failed, describe, judge, launched
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, pods_of
 
 RUNNING = a_ps_job().in_phase("Running")
 

@@ -6,11 +6,11 @@ Expected values are written out in full. A test that computed them would repeat 
 from __future__ import annotations
 
 import pytest
-from tests.builders import JobBuilder, Template, a_job, a_ps_job, a_template, pods_of
 
 from paddlejob.api import PaddleJob
 from paddlejob.core import observe
 from paddlejob.core.environment import pod_environment, shared_environment
+from tests.builders import JobBuilder, Template, a_job, a_ps_job, a_template, pods_of
 
 COLLECTIVE = a_job().with_workers(2)
 SINGLE = a_job()
@@ -115,6 +115,13 @@ def test_no_config_map_while_an_address_is_unknown(missing: str, how: str) -> No
 POD_IP: Template = {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
+# Also in the ConfigMap, and there by envFrom; demanded here, so that no container starts on a stranger's ConfigMap.
+DEMANDED: Template = {
+    "name": "PADDLE_TRAINERS_NUM",
+    "valueFrom": {"configMapKeyRef": {"name": "train", "key": "PADDLE_TRAINERS_NUM"}},
+}
+
+
 def own(role: str, index: int, **more: str) -> list[Template]:
     values = {
         "PADDLE_TRAINER_ID": str(index),
@@ -126,7 +133,7 @@ def own(role: str, index: int, **more: str) -> list[Template]:
         "PADDLE_JOB_ID": "team-train-8f432e67-0000",
         **more,
     }
-    return [{"name": name, "value": value} for name, value in values.items()]
+    return [*({"name": name, "value": value} for name, value in values.items()), DEMANDED]
 
 
 def host(name: str) -> Template:

@@ -6,11 +6,11 @@ The worst outcome is a silent wrong result: workers that each train alone and ex
 from __future__ import annotations
 
 import pytest
-from tests.builders import UID, Template, a_job, a_ps_job, a_template, pods_of
 
 from paddlejob.api import PaddleJob
 from paddlejob.core import observe
 from paddlejob.core.environment import LONGEST_STRING, job_id, shared_environment
+from tests.builders import UID, Template, a_job, a_ps_job, a_template, pods_of
 
 
 def shared(job: PaddleJob) -> dict[str, str]:

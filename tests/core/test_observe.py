@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, a_service, pods_of
 
 from paddlejob.api import ObjectMeta, OwnerReference
 from paddlejob.core import ConfigMap, Pod, Service, observe
+from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, a_service, pods_of
 
 STRANGER = a_job().with_uid("another").build()
 

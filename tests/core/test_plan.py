@@ -5,9 +5,14 @@ Each rule is tested beside its own file; here is how they work together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+
+from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
+from paddlejob.api.status import Phase
+from paddlejob.core import Announce, Create, Observed, Plan, Pod, observe, plan
 from tests.builders import (
     EARLIER,
     NOW,
@@ -21,10 +26,6 @@ from tests.builders import (
     pods_of,
     services_of,
 )
-
-from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
-from paddlejob.api.status import Phase
-from paddlejob.core import Announce, Create, Plan, Pod, observe, plan
 
 
 def kinds(made: Plan) -> list[str]:
@@ -193,11 +194,34 @@ def test_nothing_is_made_for_a_job_that_cannot_run(job: JobBuilder) -> None:
 def test_strangers_objects_are_neither_used_nor_touched() -> None:
     stranger = a_job().with_uid("another").cleaning("Always").build()
     theirs = running(stranger)
-    new = a_job().build()
-    seen = observe(new, theirs, services_of(stranger), [a_config_map(stranger)])
-    assert kinds(plan(new, seen, NOW)) == ["Announce", "Create"]
     done = a_job().cleaning("Always").in_phase("Completed").build()
     assert plan(done, observe(done, theirs, services_of(stranger)), NOW).actions == ()
+
+
+TAKEN: dict[str, tuple[str, Callable[[PaddleJob], Observed], int]] = {
+    "a pod": ("Pod train-worker-0", lambda other: observe(a_job().with_workers(2).build(), running(other)), 1),
+    "a service": (
+        "Service train-worker-0",
+        lambda other: observe(a_job().with_workers(2).by_service().build(), (), services_of(other)),
+        2,
+    ),
+    # Pods by address are made before the ConfigMap: with a stranger's there they would start on its values.
+    "the ConfigMap": (
+        "ConfigMap train",
+        lambda other: observe(a_job().with_workers(2).build(), config_maps=[a_config_map(other)]),
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_while_an_earlier_job_has_a_name_the_job_waits_for_it_and_says_so(case: str) -> None:
+    name, see, creates = TAKEN[case]
+    seen = see(a_job().with_uid("another").build())
+    job = a_job().with_workers(2).by("Service" if case == "a service" else "PodIP").build()
+    made = plan(job, seen, NOW)
+    assert (made.status.reason, kinds(made).count("Create")) == ("NameTaken", creates)
+    assert name in made.status.message
 
 
 def test_a_life_by_address() -> None:

@@ -9,12 +9,12 @@ import copy
 from typing import Any
 
 import pytest
-from tests.builders import Template, a_job, a_ps_job, a_template
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import RoleName
 from paddlejob.core import observe
 from paddlejob.core.pods import pod
+from tests.builders import Template, a_job, a_ps_job, a_template
 
 OWNER = {
     "apiVersion": "batch.paddlepaddle.org/v1",
@@ -45,6 +45,23 @@ def container_of(template: Template) -> dict[str, Any]:
     return found
 
 
+def told(role: str, index: str) -> list[Template]:
+    return [
+        {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}},
+        {"name": "PADDLE_TRAINER_ID", "value": index},
+        {"name": "TRAINER_ID", "value": index},
+        {"name": "TRAINING_ROLE", "value": role},
+        {"name": "PADDLE_TRAINING_ROLE", "value": role},
+        {"name": "PADDLE_PORT", "value": "2379"},
+        {"name": "PADDLE_CURRENT_ENDPOINT", "value": "$(POD_IP):$(PADDLE_PORT)"},
+        {"name": "PADDLE_JOB_ID", "value": "paddle-system-wide-ande-deep-f206587f-0000"},
+        {
+            "name": "PADDLE_TRAINERS_NUM",
+            "valueFrom": {"configMapKeyRef": {"name": "wide-ande-deep", "key": "PADDLE_TRAINERS_NUM"}},
+        },
+    ]
+
+
 @pytest.mark.parametrize(("role", "says"), [("ps", "PSERVER"), ("worker", "TRAINER")])
 def test_the_pods_of_the_users_design_document(role: RoleName, says: str) -> None:
     name = f"wide-ande-deep-{role}-1"
@@ -71,19 +88,7 @@ def test_the_pods_of_the_users_design_document(role: RoleName, says: str) -> Non
                     "name": "paddle",
                     "image": IMAGE,
                     "terminationMessagePolicy": "FallbackToLogsOnError",
-                    "env": [
-                        {
-                            "name": "POD_IP",
-                            "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}},
-                        },
-                        {"name": "PADDLE_TRAINER_ID", "value": "1"},
-                        {"name": "TRAINER_ID", "value": "1"},
-                        {"name": "TRAINING_ROLE", "value": says},
-                        {"name": "PADDLE_TRAINING_ROLE", "value": says},
-                        {"name": "PADDLE_PORT", "value": "2379"},
-                        {"name": "PADDLE_CURRENT_ENDPOINT", "value": "$(POD_IP):$(PADDLE_PORT)"},
-                        {"name": "PADDLE_JOB_ID", "value": "paddle-system-wide-ande-deep-f206587f-0000"},
-                    ],
+                    "env": told(says, "1"),
                     "envFrom": [{"configMapRef": {"name": "wide-ande-deep"}}],
                 }
             ],

@@ -6,12 +6,12 @@ One table: two workers in every state that matters.
 from __future__ import annotations
 
 import pytest
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod
 
 from paddlejob.api import RoleStatus
 from paddlejob.api.status import Phase
 from paddlejob.core import observe
 from paddlejob.core.progress import counts, phase
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod
 
 JOB = a_job().with_workers(2)
 LATER = JOB.in_phase("Running")

@@ -10,17 +10,17 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
-from tests.core.strategies import children, jobs, runnable_jobs
-from tests.core.world import World
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.status import as_json
 from paddlejob.core import ConfigMap, Create, Plan, Pod, Refusal, Service, observe, plan
+from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
+from tests.core.strategies import children, jobs, runnable_jobs
+from tests.core.world import World
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-many = settings(patient, max_examples=250)
-paths = settings(patient, max_examples=400)
+many = settings(patient, max_examples=200)
+paths = settings(patient, max_examples=200)
 
 NATURAL = ["place", "start", "succeed"]
 HARMFUL = ["fail", "evict", "delete", "lose", "reap"]

@@ -5,10 +5,9 @@ Users select on these labels and resolve these names: any change here is seen ou
 
 from __future__ import annotations
 
-from tests.builders import UID, a_ps_job
-
 from paddlejob.core import observe
 from paddlejob.core.services import config_map, service
+from tests.builders import UID, a_ps_job
 
 OWNER = {
     "apiVersion": "batch.paddlepaddle.org/v1",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_refusal
 
 from paddlejob.api import Role
 from paddlejob.core import Observed, Pod, Refusal, observe
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
 from paddlejob.core.observe import Slot
 from paddlejob.core.stalling import Stall, stall, unrunnable
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_refusal
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'

@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
-from tests.builders import NOW, PodBuilder
 
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.core import (
@@ -30,6 +29,7 @@ from paddlejob.core import (
     plan,
 )
 from paddlejob.core.observe import Kind
+from tests.builders import NOW, PodBuilder
 
 Child = TypeVar("Child", Pod, Service, ConfigMap)
 RETRY = timedelta(seconds=30)

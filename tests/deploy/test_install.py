@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane, KubectlFailed
 from tests.cluster.waiting import wait_until

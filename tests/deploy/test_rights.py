@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from tests.cluster.audit import Call
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.kube.fake_server import FakeServer, a_server
 
 from paddlejob.kube.client import Client
+from tests.kube.fake_server import FakeServer, a_server
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 from aiohttp import web
-from tests.kube.things import Thing, a_thing
 
 from paddlejob.kube.auth import Auth, FileAuth
 from paddlejob.kube.config import ClusterConfig
+from tests.kube.things import Thing, a_thing
 
 Fault = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from tests.kube.things import THINGS, Thing
-
 from paddlejob.kube.client import Client
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
+from tests.kube.things import THINGS, Thing
 
 
 @dataclass

@@ -8,6 +8,11 @@ import gzip
 import msgspec
 import pytest
 from aiohttp import web
+
+from paddlejob.kube import errors
+from paddlejob.kube.auth import Credentials
+from paddlejob.kube.client import Call, Client
+from paddlejob.kube.config import ClusterConfig
 from tests.kube.fake_server import (
     FakeServer,
     Fault,
@@ -16,11 +21,6 @@ from tests.kube.fake_server import (
     until,
 )
 from tests.kube.things import THINGS, WIDGETS, a_thing
-
-from paddlejob.kube import errors
-from paddlejob.kube.auth import Credentials
-from paddlejob.kube.client import Call, Client
-from paddlejob.kube.config import ClusterConfig
 
 KEY = ("default", "a")
 

@@ -7,6 +7,9 @@ import random
 from contextlib import suppress
 
 import pytest
+
+from paddlejob.kube.client import Client
+from paddlejob.kube.errors import LeaseLost
 from tests.kube.fake_server import (
     FakeServer,
     error_event,
@@ -18,9 +21,6 @@ from tests.kube.fake_server import (
 )
 from tests.kube.leases import Fault, Leases, Stage, a_candidate, ended, loop_time
 from tests.kube.reflecting import reflecting
-
-from paddlejob.kube.client import Client
-from paddlejob.kube.errors import LeaseLost
 
 
 @pytest.mark.parametrize("streams", [True, False], ids=["streaming", "paged"])
@@ -112,15 +112,15 @@ async def test_kopf_peering_is_not_a_lock_two_candidates_never_lead_together(see
     connections = {who: root.connection() for who in "abc"}
 
     async def candidate(who: str) -> None:
-        await asyncio.sleep(rng.random() * 3)
+        await asyncio.sleep(round(rng.random() * 3, 3))
         while True:
             with suppress(LeaseLost):
-                await a_candidate(connections[who], who).run(stage.act(who, ending=rng.random() * 4.5))
+                await a_candidate(connections[who], who).run(stage.act(who, ending=round(rng.random() * 4.5, 3)))
 
     tasks = [asyncio.create_task(candidate(who)) for who in connections]
     faults: tuple[Fault, ...] = ("", "down", "hang", "lost answer")
     for _ in range(30):
-        await asyncio.sleep(rng.random() * 20)
+        await asyncio.sleep(round(rng.random() * 20, 3))
         connections[rng.choice("abc")].fault = rng.choice(faults)
     for connection in connections.values():
         connection.fault = ""

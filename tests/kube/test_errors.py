@@ -5,6 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 from aiohttp import web
+
+from paddlejob.kube import errors
+from paddlejob.kube.client import Client
+from paddlejob.kube.config import ClusterConfig
 from tests.kube.fake_server import (
     FakeServer,
     Fault,
@@ -14,10 +18,6 @@ from tests.kube.fake_server import (
     says_and_hangs,
 )
 from tests.kube.things import THINGS, a_thing
-
-from paddlejob.kube import errors
-from paddlejob.kube.client import Client
-from paddlejob.kube.config import ClusterConfig
 
 KEY = ("default", "a")
 

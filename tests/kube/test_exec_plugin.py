@@ -8,14 +8,14 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.kube.fake_server import FakeServer, refuses, until
-from tests.kube.test_config import a_kubeconfig
 
 from paddlejob.kube.auth import Credentials
 from paddlejob.kube.client import Client
 from paddlejob.kube.config import load_config
 from paddlejob.kube.errors import ConfigError
 from paddlejob.kube.exec_plugin import ExecAuth, Plugin
+from tests.kube.fake_server import FakeServer, refuses, until
+from tests.kube.test_config import a_kubeconfig
 
 V1 = "client.authentication.k8s.io/v1"
 

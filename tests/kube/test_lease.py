@@ -7,13 +7,13 @@ import asyncio
 import msgspec
 import pytest
 from aiohttp import web
-from tests.kube.fake_server import FakeServer, a_status, until
-from tests.kube.leases import Leases, Stage, a_candidate, ended, loop_time
 
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import LeaseLost, NotFound
 from paddlejob.kube.lease import Election, LeaseDurations
 from paddlejob.kube.lease_record import LEASES, Lease, LeaseMeta, LeaseSpec
+from tests.kube.fake_server import FakeServer, a_status, until
+from tests.kube.leases import Leases, Stage, a_candidate, ended, loop_time
 
 virtual_time = pytest.mark.looptime
 

@@ -6,6 +6,11 @@ import asyncio
 import itertools
 
 import pytest
+
+from paddlejob.kube.client import Client
+from paddlejob.kube.config import ClusterConfig
+from paddlejob.kube.reflector import Reflector
+from paddlejob.kube.store import Store
 from tests.kube.fake_server import (
     FakeServer,
     Fault,
@@ -19,11 +24,6 @@ from tests.kube.fake_server import (
 )
 from tests.kube.reflecting import reflecting
 from tests.kube.things import THINGS, Thing
-
-from paddlejob.kube.client import Client
-from paddlejob.kube.config import ClusterConfig
-from paddlejob.kube.reflector import Reflector
-from paddlejob.kube.store import Store
 
 
 async def test_a_clean_close_reconnects_at_once_from_the_last_version(server: FakeServer, client: Client) -> None:

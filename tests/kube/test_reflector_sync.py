@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+
+from paddlejob.kube.client import Client
 from tests.kube.fake_server import (
     FakeServer,
     Fault,
@@ -16,8 +18,6 @@ from tests.kube.fake_server import (
 )
 from tests.kube.reflecting import reflecting
 from tests.kube.things import a_thing
-
-from paddlejob.kube.client import Client
 
 
 async def test_the_first_sync_is_one_stream_that_goes_on_as_the_watch(server: FakeServer, client: Client) -> None:

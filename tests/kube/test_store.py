@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kube.things import Thing, a_thing
 
 from paddlejob.kube.errors import Undecodable
 from paddlejob.kube.events import Bookmark, Removed, Seen, Skipped
 from paddlejob.kube.store import Change, Store
+from tests.kube.things import Thing, a_thing
 
 A = ("default", "a")
 

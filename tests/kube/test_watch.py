@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+from paddlejob.kube import errors
+from paddlejob.kube.client import Client
+from paddlejob.kube.events import Bookmark, Removed, Seen, WatchEvent
+from paddlejob.kube.lines import LineBuffer
 from tests.kube.fake_server import (
     FakeServer,
     Fault,
@@ -17,11 +22,6 @@ from tests.kube.fake_server import (
     says_and_hangs,
 )
 from tests.kube.things import THINGS, Thing, a_thing
-
-from paddlejob.kube import errors
-from paddlejob.kube.client import Client
-from paddlejob.kube.events import Bookmark, Removed, Seen, WatchEvent
-from paddlejob.kube.lines import LineBuffer
 
 
 async def watched(client: Client, silence: float = 30.0) -> list[WatchEvent[Thing]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.cluster.control_plane import ControlPlane
 from tests.operator.process import OperatorProcess, operator_kubeconfig
 from tests.scenarios.desk import Desk

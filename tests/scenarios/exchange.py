@@ -6,6 +6,7 @@ A fault is a test (`is_write`, `concerning("job")`, ...) and what is done to the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -34,8 +35,17 @@ class Exchange:
     def is_lease(self) -> bool:
         return "/leases" in self.path
 
+    @property
+    def target(self) -> str:
+        """What it is about: the same request sent again has the same."""
+        return f"{self.method} {self.path} {_name_in(self.body) if self.method == 'POST' else ''}".rstrip()
+
     def __str__(self) -> str:
         return f"{self.at:.3f} {'WATCH' if self.watch else self.method} {self.path} -> {self.status}"
+
+
+def _name_in(body: bytes) -> str:
+    return str(json.loads(body)["metadata"]["name"])
 
 
 Test = Callable[[Exchange], bool]
@@ -57,14 +67,9 @@ def anything(_: Exchange) -> bool:
     return True
 
 
-def concerning(name: str) -> Test:
-    """Writes about the object of that name, and about objects whose names begin with it."""
-    named = json.dumps({"name": name})[1:-2].replace(" ", "").encode()
-
-    def test(exchange: Exchange) -> bool:
-        return exchange.is_write and (f"/{name}" in exchange.path or named in exchange.body)
-
-    return test
+def concerning(job: str) -> Test:
+    """Writes of the job's status and of its pods, Services, ConfigMap and events."""
+    return lambda exchange: exchange.is_write and bool(re.search(rf"[ /]{job}\b", exchange.target))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import aiohttp
 from aiohttp import web
+
 from tests.scenarios.exchange import error_status
 
 # How it ends, or does not: in order, in the middle of a line, told that its version is too old, never.

@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 
 import aiohttp
 from aiohttp import web
+from yarl import URL
+
 from tests.cluster.control_plane import ControlPlane
 from tests.scenarios.exchange import Action, Answer, Delay, Exchange, Fault, Stall, Test, anything
 from tests.scenarios.open_watch import OpenWatch, Order, drop, is_gone
-from yarl import URL
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ class _Hook:
     left: int
     callback: Callable[[], None]
     heard: bool
+    hang_up: bool
 
 
 @dataclass(slots=True)
@@ -90,12 +92,15 @@ class FaultProxy:
         finally:
             self._faults.remove(fault)
 
-    def after_write(self, number: int, callback: Callable[[], None], *, heard: bool) -> None:
-        """Call back the moment the API server has answered the number-th write from now on, and hang up on everyone.
+    def after_write(
+        self, number: int, callback: Callable[[], None], *, heard: bool = False, hang_up: bool = False
+    ) -> None:
+        """Call back the moment the API server has answered the number-th write from now on.
 
-        Until then writes go on one by one. `heard`: the answer is passed on before. For callbacks that kill the caller.
+        Until then writes go on one by one. `heard`: the caller gets the answer first. `hang_up`: whatever else it sent
+        is dropped, for callbacks that kill it.
         """
-        self._hook = _Hook(number, callback, heard)
+        self._hook = _Hook(number, callback, heard, hang_up)
 
     def no_more_hooks(self) -> None:
         self._hook = None
@@ -106,11 +111,11 @@ class FaultProxy:
 
     def partition(self) -> None:
         """From now on nothing passes in either direction, and nobody is told: connections stay open and silent."""
-        self._in_loop(self._let_flow(False))
+        self._state.flowing.clear()
 
     def heal(self) -> None:
         """What still waits goes on as if it had been slow."""
-        self._in_loop(self._let_flow(True))
+        self._in_loop(self._let_flow())
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
@@ -137,15 +142,14 @@ class FaultProxy:
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
+        # TLS connections end a few turns of the loop later, and nothing says when.
+        await asyncio.sleep(0.1)
 
     async def _order(self, order: Order) -> int:
         return sum(one.order(order) for one in tuple(self._state.watches))
 
-    async def _let_flow(self, on: bool) -> None:
-        if on:
-            self._state.flowing.set()
-        else:
-            self._state.flowing.clear()
+    async def _let_flow(self) -> None:
+        self._state.flowing.set()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         exchange = await self._noted(request)
@@ -200,7 +204,9 @@ class FaultProxy:
                 await response.prepare(request)
                 await response.write_eof()
             hook.callback()
-            self._hang_up()
+            if hook.hang_up:
+                self._hang_up()
+            await self._state.flowing.wait()
             return response
 
     async def _watch(self, request: web.Request, exchange: Exchange, late: float) -> web.StreamResponse:

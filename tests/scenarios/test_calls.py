@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import datetime, timezone
 
 import pytest
+
 from tests.cluster.audit import Call, without_watches
 from tests.cluster.waiting import wait_until
 from tests.operator.process import OperatorProcess

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 
 import pytest
+
 from tests.cluster.waiting import wait_until
 from tests.scenarios.desk import Desk, Json, a_job, a_role
 

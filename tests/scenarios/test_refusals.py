@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.cluster.api import ApiError
 from tests.cluster.control_plane import KubectlFailed
 from tests.scenarios.desk import Desk, Json, a_job, a_role

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.cluster.waiting import wait_until
 from tests.scenarios.desk import Desk, a_job, a_role
 from tests.scenarios.documents import document

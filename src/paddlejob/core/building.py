@@ -20,6 +20,8 @@ from paddlejob.core.services import config_map, service
 
 
 def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ...]:
+    if ("ConfigMap", job.metadata.name) in observed.taken:
+        return ()  # its pods would start with the environment of somebody else
     held = observed.held_back(now)
     first = [*_config_map(job, observed)]
     if job.spec.network == "Service":

@@ -38,7 +38,11 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
         # Without an accelerator Paddle finds no backend by itself; with one, gloo would be chosen over NCCL.
         values["PADDLE_DISTRI_BACKEND"] = "gloo"
-    return [_pod_ip(job, role, index), *({"name": name, "value": value} for name, value in values.items())]
+    return [
+        _pod_ip(job, role, index),
+        *({"name": name, "value": value} for name, value in values.items()),
+        _from_config_map(job, "PADDLE_TRAINERS_NUM"),
+    ]
 
 
 def _pod_ip(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
@@ -46,6 +50,11 @@ def _pod_ip(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
         name = pod_name(job.metadata.name, role, index)
         return {"name": "POD_IP", "value": service_host(name, job.metadata.namespace)}
     return {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
+
+
+def _from_config_map(job: PaddleJob, name: str) -> EnvVar:
+    """The same value that `envFrom` brings, but demanded: a container never starts on a stranger's ConfigMap."""
+    return {"name": name, "valueFrom": {"configMapKeyRef": {"name": job.metadata.name, "key": name}}}
 
 
 def job_id(job: PaddleJob) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from paddlejob.api.names import RoleName, pod_name
 from paddlejob.core.children import ConfigMap, Pod, PodState, Service
 
 Kind = Literal["Pod", "Service", "ConfigMap"]
+C = TypeVar("C", Pod, Service, ConfigMap)
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -47,13 +48,15 @@ class Observed(msgspec.Struct, frozen=True):
     services: tuple[Service, ...] = ()
     config_map: ConfigMap | None = None
     refusals: tuple[Refusal, ...] = ()
+    taken: frozenset[tuple[Kind, str]] = frozenset()
+    """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
 
     def of_role(self, role: RoleName) -> tuple[Slot, ...]:
         return tuple(slot for slot in self.slots if slot.role == role)
 
     def held_back(self, now: datetime) -> frozenset[tuple[Kind, str]]:
-        """What was refused so lately that asking again now would be pestering."""
-        return frozenset((one.kind, one.name) for one in self.refusals if now < one.retry_at)
+        """What cannot be made now: its name is taken, or it was refused so lately that asking again is pestering."""
+        return self.taken | {(one.kind, one.name) for one in self.refusals if now < one.retry_at}
 
 
 def observe(
@@ -63,23 +66,33 @@ def observe(
     config_maps: Iterable[ConfigMap] = (),
     refusals: Iterable[Refusal] = (),
 ) -> Observed:
-    """Sort what the job owns. Objects of other owners are none of its business and are left out."""
-    owned = {pod.metadata.name: pod for pod in pods if _is_owned(job, pod)}
+    """Sort what the job owns. Of other owners' objects only a name that the job needs is noted."""
+    own_pods, other_pods = _split(job, pods)
+    own_services, other_services = _split(job, services)
+    own_maps, other_maps = _split(job, config_maps)
+    slots = tuple(
+        Slot(role, index, name := pod_name(job.metadata.name, role, index), own_pods.get(name))
+        for role, wanted in job.spec.roles
+        for index in range(wanted.replicas)
+    )
+    taken: set[tuple[Kind, str]] = {("ConfigMap", name) for name in other_maps if name == job.metadata.name}
+    if other_pods or other_services:
+        taken |= {("Pod", slot.name) for slot in slots if slot.name in other_pods}
+        taken |= {("Service", slot.name) for slot in slots if slot.name in other_services}
     return Observed(
-        slots=tuple(
-            Slot(role, index, name := pod_name(job.metadata.name, role, index), owned.get(name))
-            for role, wanted in job.spec.roles
-            for index in range(wanted.replicas)
-        ),
-        pods=tuple(sorted(owned.values(), key=lambda pod: pod.metadata.name)),
-        services=tuple(one for one in services if _is_owned(job, one)),
-        config_map=next(
-            (one for one in config_maps if _is_owned(job, one) and one.metadata.name == job.metadata.name),
-            None,
-        ),
+        slots=slots,
+        pods=tuple(sorted(own_pods.values(), key=lambda pod: pod.metadata.name)),
+        services=tuple(own_services.values()),
+        config_map=own_maps.get(job.metadata.name),
         refusals=tuple(refusals),
+        taken=frozenset(taken),
     )
 
 
-def _is_owned(job: PaddleJob, child: Pod | Service | ConfigMap) -> bool:
-    return child.metadata.controller_uid == job.metadata.uid
+def _split(job: PaddleJob, children: Iterable[C]) -> tuple[dict[str, C], dict[str, C]]:
+    """By name: what is this job's own, by UID, and what is not."""
+    own: dict[str, C] = {}
+    other: dict[str, C] = {}
+    for child in children:
+        (own if child.metadata.controller_uid == job.metadata.uid else other)[child.metadata.name] = child
+    return own, other

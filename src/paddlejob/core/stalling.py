@@ -32,6 +32,9 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
         first, more = observed.refusals[0], len(observed.refusals) - 1
         others = f" (and {more} more like it)" if more else ""
         return Stall(first.reason, f"{first.kind} {first.name}: {first.message}{others}")
+    if observed.taken:
+        kind, name = min(observed.taken)
+        return Stall("NameTaken", f"{kind} {name}: the name is taken by an object of another job: waiting for its end")
     causes = [(slot.name, cause) for slot in observed.slots if slot.pod and (cause := _of_pod(job, observed, slot.pod))]
     if not causes:
         return None

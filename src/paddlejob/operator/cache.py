@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from paddlejob.api import ObjectMeta, PaddleJob
-from paddlejob.api.names import LABEL_JOB
+from paddlejob.api.names import LABEL_JOB, pod_name
 from paddlejob.core import ConfigMap, Observed, Pod, Refusal, Service, observe
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
@@ -84,14 +84,22 @@ class Cache:
         await asyncio.gather(*(one.synced.wait() for one in self._reflectors))
 
     def observe(self, job: PaddleJob, refusals: Iterable[Refusal]) -> Observed:
-        uid = job.metadata.uid
-        return observe(
-            job,
-            self.pods.owned_by(uid),
-            self.services.owned_by(uid),
-            self.config_maps.owned_by(uid),
-            refusals,
-        )
+        """What the job owns, and who has the names that it still lacks."""
+        uid, namespace = job.metadata.uid, job.metadata.namespace
+        pods, services = self.pods.owned_by(uid), self.services.owned_by(uid)
+        wanted = wanted_pods(job)
+        if len(pods) < wanted or len(services) < wanted:
+            keys = [
+                (namespace, pod_name(job.metadata.name, role, index))
+                for role, asked in job.spec.roles
+                for index in range(asked.replicas)
+            ]
+            pods += tuple(pod for key in keys if (pod := self.pods.get(key)) and pod.metadata.controller_uid != uid)
+            services += tuple(
+                one for key in keys if (one := self.services.get(key)) and one.metadata.controller_uid != uid
+            )
+        config_map = self.config_maps.get(key_of(job))
+        return observe(job, pods, services, (config_map,) if config_map else (), refusals)
 
     def child(self, kind: Kind, key: Key) -> Child | None:
         return self._child_stores()[kind].get(key)
@@ -124,8 +132,11 @@ class Cache:
         key = (child.metadata.namespace, child.metadata.labels.get(LABEL_JOB, ""))
         job = self.jobs.get(key)
         if job is not None:
-            pods = sum(role.replicas for _, role in job.spec.roles)
-            self._wake(key, LARGE_JOB_PAUSE if pods > LARGE_JOB else 0.0)
+            self._wake(key, LARGE_JOB_PAUSE if wanted_pods(job) > LARGE_JOB else 0.0)
+
+
+def wanted_pods(job: PaddleJob) -> int:
+    return sum(role.replicas for _, role in job.spec.roles)
 
 
 def _nothing_new(change: Change[Any]) -> bool:

@@ -7,7 +7,6 @@ from typing import Literal
 
 from paddlejob.operator.logs import LogFormat
 
-
 Scheduling = Literal["volcano", "coscheduling"]
 
 
