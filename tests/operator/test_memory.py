@@ -1,0 +1,69 @@
+"""What is remembered of refusals: asked again later and later, forgotten when the spec changes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from paddlejob.core import Create, Refusal
+from paddlejob.operator.memory import Memory
+from tests.builders import NOW, a_job
+
+TRIED = (Create("Pod", "train-worker-0", {}),)
+REFUSED = (Refusal("Pod", "train-worker-0", "QuotaExceeded", "exceeded quota", NOW),)
+TAKEN = (Refusal("Pod", "train-worker-0", "NameTaken", "taken", NOW),)
+
+
+def delays(memory: Memory, refused: tuple[Refusal, ...], rounds: int) -> list[float]:
+    job = a_job().build()
+    seen = []
+    for _ in range(rounds):
+        memory.remember(job, TRIED, refused)
+        seen.append((memory.refusals(job)[0].retry_at - NOW) / timedelta(seconds=1))
+    return seen
+
+
+def test_each_round_waits_twice_as_long_up_to_a_minute() -> None:
+    assert delays(Memory(), REFUSED, 7) == [2, 4, 8, 16, 32, 60, 60]
+
+
+def test_a_name_is_asked_for_again_soon() -> None:
+    assert delays(Memory(), TAKEN, 4) == [2, 4, 5, 5]
+
+
+def test_success_clears_the_memory_and_the_delay() -> None:
+    memory, job = Memory(), a_job().build()
+    delays(memory, REFUSED, 3)
+    assert memory.remember(job, TRIED, ())
+    assert memory.refusals(job) == ()
+    assert delays(memory, REFUSED, 1) == [2]
+
+
+def test_what_was_not_tried_is_still_refused() -> None:
+    memory, job = Memory(), a_job().build()
+    memory.remember(job, TRIED, REFUSED)
+    other = (Create("Pod", "train-worker-1", {}),)
+    memory.remember(job, other, ())
+    assert [one.name for one in memory.refusals(job)] == ["train-worker-0"]
+
+
+def test_a_round_without_creates_changes_nothing() -> None:
+    memory, job = Memory(), a_job().build()
+    memory.remember(job, TRIED, REFUSED)
+    before = memory.refusals(job)
+    assert not memory.remember(job, (), ())
+    assert memory.refusals(job) == before
+
+
+def test_a_changed_spec_deserves_a_new_try() -> None:
+    memory = Memory()
+    memory.remember(a_job().at_generation(1).build(), TRIED, REFUSED)
+    assert memory.refusals(a_job().at_generation(2).build()) == ()
+
+
+def test_a_status_never_written_is_long_ago() -> None:
+    memory, job = Memory(), a_job().build()
+    assert memory.seconds_since_status(job, 5.0) == float("inf")
+    memory.status_written(job, 5.0)
+    assert memory.seconds_since_status(job, 5.5) == 0.5
+    memory.forget(job.metadata.uid)
+    assert memory.seconds_since_status(job, 6.0) == float("inf")
