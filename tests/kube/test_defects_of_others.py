@@ -88,7 +88,7 @@ async def test_kopf_streaming_list_cut_midway_loses_objects(server: FakeServer, 
         assert [change for change in running.changes if change.after is None] == []
 
 
-@pytest.mark.looptime
+@pytest.mark.looptime(resolution=1e-9)
 @pytest.mark.parametrize("fault", ["down", "hang", "lost answer"])
 async def test_official_leaders_work_is_left_running_after_a_lost_renewal(fault: Fault) -> None:
     leases, stage = Leases(), Stage()
@@ -104,7 +104,7 @@ async def test_official_leaders_work_is_left_running_after_a_lost_renewal(fault:
     assert loop_time() - cut <= 10 + 3 + 0.1
 
 
-@pytest.mark.looptime
+@pytest.mark.looptime(resolution=1e-9)
 @pytest.mark.parametrize("seed", range(6))
 async def test_kopf_peering_is_not_a_lock_two_candidates_never_lead_together(seed: int) -> None:
     rng = random.Random(seed)

@@ -15,7 +15,7 @@ from paddlejob.kube.lease_record import LEASES, Lease, LeaseMeta, LeaseSpec
 from tests.kube.fake_server import FakeServer, a_status, until
 from tests.kube.leases import Leases, Stage, a_candidate, ended, loop_time
 
-virtual_time = pytest.mark.looptime
+virtual_time = pytest.mark.looptime(resolution=1e-9)
 
 
 @virtual_time

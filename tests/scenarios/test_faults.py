@@ -34,6 +34,8 @@ from tests.scenarios.exchange import (
 from tests.scenarios.open_watch import Order
 from tests.scenarios.proxy import FaultProxy
 
+pytestmark = pytest.mark.usefixtures("operator")
+
 LONG = 90
 KINDS = 4  # jobs, pods, services, ConfigMaps: one watch each
 Strike = Callable[[FaultProxy], AbstractContextManager[object]]
@@ -102,7 +104,7 @@ def both(first: Strike, second: Strike) -> Strike:
         pytest.param(answers(Delay(2.0), is_call), id="every answer takes two seconds"),
     ],
 )
-def test_a_job_finishes_although(desk: Desk, proxy: FaultProxy, operator: OperatorProcess, strike: Strike) -> None:
+def test_a_job_finishes_although(desk: Desk, proxy: FaultProxy, strike: Strike) -> None:
     prepare(desk, "tried")
     with strike(proxy):
         let_go(desk, "tried")
@@ -113,9 +115,7 @@ def test_a_job_finishes_although(desk: Desk, proxy: FaultProxy, operator: Operat
     wait_until(lambda: set(desk.pods()) == {"tried-worker-0", "tried-worker-1"}, LONG)
 
 
-def test_nothing_is_sent_again_before_the_server_wants_it(
-    desk: Desk, proxy: FaultProxy, operator: OperatorProcess
-) -> None:
+def test_nothing_is_sent_again_before_the_server_wants_it(desk: Desk, proxy: FaultProxy) -> None:
     """Not even when something happens meanwhile: the job is changed all the time."""
     refused: dict[str, list[float]] = defaultdict(list)
 
@@ -135,9 +135,7 @@ def test_nothing_is_sent_again_before_the_server_wants_it(
     desk.in_phase("tried", "Running", LONG)
 
 
-def test_one_job_in_trouble_does_not_hold_up_the_others(
-    desk: Desk, proxy: FaultProxy, operator: OperatorProcess
-) -> None:
+def test_one_job_in_trouble_does_not_hold_up_the_others(desk: Desk, proxy: FaultProxy) -> None:
     healthy = [f"healthy-{number}" for number in range(3)]
     with ExitStack() as troubles:
         troubles.enter_context(proxy.faulty(Answer(500), concerning("refused")))
@@ -150,13 +148,14 @@ def test_one_job_in_trouble_does_not_hold_up_the_others(
     desk.in_phase("refused", "Completed", LONG)
 
 
-def test_a_job_finishes_although_the_api_server_crashes_and_comes_back(desk: Desk, operator: OperatorProcess) -> None:
-    for moment in (let_go, Desk.finish_workers):
-        if moment is let_go:
-            prepare(desk, "tried")
-        desk.control_plane.restart_apiserver()
-        moment(desk, "tried")
-        desk.in_phase("tried", "Running" if moment is let_go else "Completed", LONG)
+def test_a_job_finishes_although_the_api_server_crashes_and_comes_back(desk: Desk) -> None:
+    prepare(desk, "tried")
+    desk.control_plane.restart_apiserver()
+    let_go(desk, "tried")
+    desk.in_phase("tried", "Running", LONG)
+    desk.control_plane.restart_apiserver()
+    desk.finish_workers("tried")
+    desk.in_phase("tried", "Completed", LONG)
 
 
 def test_a_job_finishes_although_the_server_refuses_streaming_lists(

@@ -167,3 +167,8 @@ def _seconds(header: str | None, answer: Status) -> float | None:
 def is_transient(error: BaseException) -> bool:
     """Whether the same call may well succeed a little later."""
     return isinstance(error, TooManyRequests | ServerError | Unreachable)
+
+
+def delay_asked(error: BaseException) -> float:
+    """For how many seconds the server wants to be left alone; 0 if it did not say."""
+    return error.retry_after or 0.0 if isinstance(error, ApiError) else 0.0

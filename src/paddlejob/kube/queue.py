@@ -26,6 +26,8 @@ class WorkQueue(Generic[K]):
         self._again: set[K] = set()
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._backoffs: dict[K, Backoff] = {}
+        # Until when the server asked not to be bothered about a key, whatever happens meanwhile.
+        self._held: dict[K, float] = {}
 
     @property
     def depth(self) -> int:
@@ -35,6 +37,8 @@ class WorkQueue(Generic[K]):
     def add(self, key: K) -> None:
         if key in self._processing:
             self._again.add(key)
+        elif (rest := self._rest(key)) > 0:
+            self.add_after(key, rest)
         elif key not in self._queued:
             self._queued.add(key)
             self._ready.put_nowait(key)
@@ -67,23 +71,29 @@ class WorkQueue(Generic[K]):
             self.add(key)
 
     def retry(self, key: K, *, at_least: float = 0.0) -> float:
-        """Add the key after its back-off, or after what the server asked for if that is longer."""
+        """Add the key after its back-off, and not before what the server asked for, even if it is added meanwhile."""
         backoff = self._backoffs.get(key)
         if backoff is None:
             backoff = self._backoffs[key] = Backoff(rng=self._rng)
         delay = max(at_least, backoff.next())
+        if at_least > 0:
+            self._held[key] = asyncio.get_running_loop().time() + at_least
         self.add_after(key, delay)
         return delay
 
     def forget(self, key: K) -> None:
         """Reset the key's back-off: it succeeded, or it is gone."""
         self._backoffs.pop(key, None)
+        self._held.pop(key, None)
 
     def close(self) -> None:
         """Drop the delayed keys, so that no timer outlives the queue."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+
+    def _rest(self, key: K) -> float:
+        return self._held[key] - asyncio.get_running_loop().time() if key in self._held else 0.0
 
     def _due(self, key: K) -> None:
         del self._timers[key]

@@ -15,7 +15,17 @@ from paddlejob.api import PaddleJob
 from paddlejob.core import Action, Announce, Create, Delete, Refusal, Touch
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
-from paddlejob.kube.errors import AlreadyExists, ApiError, BadRequest, Conflict, Forbidden, Invalid, KubeError, NotFound
+from paddlejob.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Invalid,
+    KubeError,
+    NotFound,
+    delay_asked,
+)
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
@@ -39,7 +49,7 @@ class Hands:
         self._instance = instance
 
     async def apply(self, job: PaddleJob, actions: Iterable[Action], now: datetime) -> tuple[Refusal, ...]:
-        """Do everything that can be done; then raise the first passing error, if there was one."""
+        """Do everything that can be done; then raise a passing error, if there was one: that which asks for most time."""
         refusals: list[Refusal] = []
         errors: list[KubeError] = []
 
@@ -57,7 +67,7 @@ class Hands:
             for action in actions:
                 tasks.create_task(do(action))
         if errors:
-            raise errors[0]
+            raise max(errors, key=delay_asked)
         return tuple(sorted(refusals, key=lambda one: (one.kind, one.name)))
 
     async def _do(self, job: PaddleJob, action: Action, now: datetime) -> Refusal | None:

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NoReturn
 
 import structlog
 
 from paddlejob.api import PaddleJob
 from paddlejob.core import Announce, Plan, plan
-from paddlejob.kube.errors import ApiError, KubeError
+from paddlejob.kube.errors import KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.queue import WorkQueue
 from paddlejob.kube.tasks import TaskGroup
@@ -54,7 +55,8 @@ class Loop:
         async with TaskGroup() as tasks:
             while True:
                 key = await self.queue.get()
-                tasks.create_task(self._handle(key))
+                # Not in `_handle`: a task that is cancelled before it began would leave its key taken for ever.
+                tasks.create_task(self._handle(key)).add_done_callback(partial(self._done, key))
 
     async def _handle(self, key: Key) -> None:
         self._since[key] = self.now()
@@ -64,8 +66,7 @@ class Loop:
             self.queue.forget(key)
         except KubeError as error:
             self.metrics.errors.inc()
-            asked = error.retry_after if isinstance(error, ApiError) else None
-            delay = self.queue.retry(key, at_least=asked or 0.0)
+            delay = self.queue.retry(key, at_least=delay_asked(error))
             log.warning("will try again", namespace=key[0], job=key[1], seconds=round(delay, 2), error=str(error))
         except Exception:
             # A defect of ours that one job brings to light must not take the others down.
@@ -74,7 +75,9 @@ class Loop:
             log.exception("defect, will try again", namespace=key[0], job=key[1], seconds=round(delay, 2))
         finally:
             del self._since[key]
-            self.queue.done(key)
+
+    def _done(self, key: Key, _: asyncio.Task[None]) -> None:
+        self.queue.done(key)
 
     async def reconcile(self, key: Key) -> None:
         job = self.cache.jobs.get(key)
@@ -98,9 +101,8 @@ class Loop:
         again, refused = outcomes
         if not isinstance(refused, BaseException) and self.memory.remember(job, planned.actions, refused):
             self.queue.add(key)
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
+        if errors := [one for one in outcomes if isinstance(one, BaseException)]:
+            raise max(errors, key=delay_asked)
         if isinstance(again, float):
             self.queue.add_after(key, again)
 
