@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 PYTHON ?= python3
+OLDEST ?= python3.10
 VENV ?= .venv
 BIN := $(VENV)/bin
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
@@ -13,6 +14,9 @@ help: ## List the targets
 test: check cluster ## Everything: environment, linters, types, generated files, then all tests on a real API server
 	$(call say,Running all tests (a few minutes; the real API server starts once))
 	@$(BIN)/pytest --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+
+bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
+	@$(BIN)/python -m bench.jobs
 
 quick: env ## Only the tests that need no cluster
 	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli
@@ -37,9 +41,14 @@ format: env ## Format and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix . || true
 	@$(BIN)/ruff format --quiet .
 
-lock: env ## Pin the development versions anew in requirements-dev.txt
-	@$(BIN)/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --strip-extras --resolver=backtracking \
-	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --output-file requirements-dev.txt pyproject.toml
+lock: ## Pin the development versions anew in requirements-dev.txt (needs the oldest Python that we support)
+	$(call say,Resolving versions with $(OLDEST))
+	@$(OLDEST) -m venv $(VENV)-lock
+	@$(VENV)-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
+	@$(VENV)-lock/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
+	  --output-file requirements-dev.txt pyproject.toml
+	@rm -rf $(VENV)-lock
 
 env: $(VENV)/.installed ## Make the virtual environment
 
@@ -54,4 +63,4 @@ clean: ## Remove the environment and all caches of this folder
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help test quick check cluster generate format lock env clean
+.PHONY: help test bench quick check cluster generate format lock env clean

@@ -12,8 +12,6 @@ from paddlejob.kube.auth import Credentials, FileAuth
 from paddlejob.kube.config import ClusterConfig, from_files, in_cluster, load_config
 from paddlejob.kube.errors import ConfigError
 
-CERTS = Path(__file__).parent / "certs"
-
 
 def b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()

@@ -19,8 +19,9 @@ from paddlejob.kube.config import ClusterConfig
 from paddlejob.kube.errors import ConfigError, Unreachable
 from paddlejob.kube.proxy import Proxy
 from paddlejob.kube.tls import ssl_context
+from tests.kube.certificates import certificates
 
-CERTS = Path(__file__).parent / "certs"
+CERTS = certificates()
 CA = (CERTS / "ca.crt").read_bytes()
 CLIENT = (CERTS / "client.crt").read_bytes() + (CERTS / "client.key").read_bytes()
 

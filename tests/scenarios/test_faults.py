@@ -53,6 +53,29 @@ def operator(proxy: FaultProxy, desk: Desk, start_operator: StartOperator, tmp_p
     return start_operator(f"--namespace={desk.namespace}", kubeconfig=kubeconfig)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unheard(control_plane: ControlPlane, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Where an operator works to which nobody speaks any more. It notices after 75 s, so it starts with the module."""
+    assert installed.exists()
+    control_plane.add_namespace("unheard")
+    desk, folder = Desk(control_plane, "unheard"), tmp_path_factory.mktemp("unheard")
+    with FaultProxy(control_plane) as proxy:
+        kubeconfig = operator_kubeconfig(control_plane, folder / "kubeconfig", server=proxy.url)
+        operator = OperatorProcess(kubeconfig, folder / "operator.log", ["--namespace=unheard"])
+        try:
+            operator.start()
+            prepare(desk, "deaf")
+            with proxy.faulty(Stall(), is_write, times=3) as stall:
+                desk.submit(a_job("unanswered", worker=a_role(2, ends="succeeded")))
+                wait_until(lambda: stall.left == 0)
+            wait_until(lambda: proxy.order_watches("silence") == KINDS)
+            let_go(desk, "deaf")
+            yield desk
+        finally:
+            operator.kill()
+    control_plane.api.delete("/api/v1/namespaces/unheard")
+
+
 def prepare(desk: Desk, name: str) -> None:
     """A job whose pods are placed and wait to be let go."""
     desk.submit(a_job(name, ps=a_role(1, starts="never"), worker=a_role(2, starts="never")))
@@ -180,3 +203,11 @@ def test_a_job_finishes_although_the_server_refuses_streaming_lists(
 
 def is_list(exchange: Exchange) -> bool:
     return exchange.method == "GET" and not exchange.watch
+
+
+def test_jobs_finish_although_connections_are_open_and_dead(unheard: Desk) -> None:
+    """The last in this module, because it takes so long until silence is noticed."""
+    unheard.in_phase("deaf", "Running", LONG)
+    unheard.finish_workers("deaf")
+    unheard.in_phase("deaf", "Completed", LONG)
+    unheard.in_phase("unanswered", "Completed", LONG)

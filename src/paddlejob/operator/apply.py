@@ -49,7 +49,7 @@ class Hands:
         self._instance = instance
 
     async def apply(self, job: PaddleJob, actions: Iterable[Action], now: datetime) -> tuple[Refusal, ...]:
-        """Do everything that can be done; then raise a passing error, if there was one: that which asks for most time."""
+        """Do everything that can be done; then raise the passing error, if any, that asks for the longest pause."""
         refusals: list[Refusal] = []
         errors: list[KubeError] = []
 
