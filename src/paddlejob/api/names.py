@@ -29,6 +29,9 @@ ANNOTATION_ROLE = "paddle-resource"
 # Touched on a pod as soon as its environment exists: the kubelet looks again at once.
 ANNOTATION_ENVIRONMENT = f"{GROUP}/environment"
 
+# On a job whose pods share addresses: the first port of the block that is reserved for it.
+ANNOTATION_PORTS = f"{GROUP}/ports"
+
 CONTAINER = "paddle"
 PORT = 2379
 LONGEST_NAME = 63

@@ -12,11 +12,11 @@ from typing import Any
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import PORT, RoleName, pod_name, service_host
 from paddlejob.core.observe import Observed
-from paddlejob.core.template import asks_for_accelerator, env_value
+from paddlejob.core.ports import gloo_port, port_of
+from paddlejob.core.template import asks_for_accelerator
 
 TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
 PORTS_PER_TRAINER = 20
-GLOO_PORT = PORT + 1
 GLOO_BY_HTTP = "3"
 # Linux takes no longer "NAME=value" in a program's environment.
 LONGEST_STRING = 128 * 1024 - 1
@@ -31,7 +31,7 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
         "TRAINER_ID": str(index),
         "TRAINING_ROLE": TRAINING_ROLES[role],
         "PADDLE_TRAINING_ROLE": TRAINING_ROLES[role],
-        "PADDLE_PORT": str(PORT),
+        "PADDLE_PORT": str(port_of(job, role, index)),
         "PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)",
         "PADDLE_JOB_ID": job_id(job),
     }
@@ -103,8 +103,7 @@ def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
     return {
         "PADDLE_WITH_GLOO": str(job.spec.with_gloo),
         "PADDLE_GLOO_RENDEZVOUS": GLOO_BY_HTTP,
-        # Not the server's own port: worker 0 would abort.
-        "PADDLE_GLOO_HTTP_ENDPOINT": f"{first_server}:{GLOO_PORT if _port(job, 'ps') != str(GLOO_PORT) else PORT}",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"{first_server}:{gloo_port(job)}",
     }
 
 
@@ -119,12 +118,7 @@ def _hosts(job: PaddleJob, observed: Observed, role: RoleName) -> list[str] | No
 
 def _endpoints(job: PaddleJob, role: RoleName, hosts: list[str]) -> list[str]:
     # A server finds its own index by this very string, so a port that the user set must stand here too.
-    port = _port(job, role)
-    return [f"{host}:{port}" for host in hosts]
-
-
-def _port(job: PaddleJob, role: RoleName) -> str:
-    return env_value(_template(job, role), "PADDLE_PORT") or str(PORT)
+    return [f"{host}:{port_of(job, role, index)}" for index, host in enumerate(hosts)]
 
 
 def _template(job: PaddleJob, role: RoleName) -> dict[str, Any]:
