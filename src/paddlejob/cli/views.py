@@ -1,0 +1,164 @@
+"""What a person sees while a local job runs: a live table on a terminal, plain lines elsewhere.
+
+Both show the workers' output with a prefix; the table adds state, uptime, restarts and last line of every pod.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from paddlejob.api.names import LABEL_RES_TYPE
+from paddlejob.cli.follow import Follower
+from paddlejob.core.children import Pod
+from paddlejob.local.state import State
+
+COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
+PHASES = {"Completed": "bold green", "Failed": "bold red", "Running": "bold cyan"}
+STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
+
+
+class View(Protocol):
+    def update(self, state: State) -> None: ...
+
+    def tick(self, *, last_call: bool = False) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Logs:
+    """The output of all pods; that of workers is also told line by line."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._followers: dict[str, Follower] = {}
+        self.workers: set[str] = set()
+
+    def know(self, state: State) -> None:
+        for pod in state.pods:
+            if pod.metadata.labels.get(LABEL_RES_TYPE) == "worker":
+                self.workers.add(pod.metadata.name)
+
+    def news(self, *, last_call: bool = False) -> list[tuple[str, str]]:
+        """Pod and line, of workers only; the others' lines are read too, for the table."""
+        told = []
+        for path in sorted(self._folder.glob("*.log")):
+            pod = path.name.split(".")[0]
+            follower = self._followers.setdefault(path.name, Follower(path))
+            lines = list(follower.lines(last_call=last_call))
+            if pod in self.workers:
+                told += [(pod, line) for line in lines]
+        return told
+
+    def last(self, pod: str) -> str:
+        found = [one.last for name, one in self._followers.items() if name.split(".")[0] == pod and one.last]
+        return found[-1] if found else ""
+
+
+class PlainView:
+    def __init__(self, logs: Path, console: Console) -> None:
+        self._logs = _Logs(logs)
+        self._console = console
+        self._phase: str | None = None
+        self._reason = ""
+
+    def update(self, state: State) -> None:
+        self._logs.know(state)
+        status, name = state.job.status, state.job.metadata.name
+        if status.phase != self._phase:
+            self._say(f"{name}: {status.phase}")
+        if status.reason and status.reason != self._reason and not status.finished:
+            self._say(f"{name}: {status.reason}: {status.message}")
+        self._phase, self._reason = status.phase, status.reason
+
+    def tick(self, *, last_call: bool = False) -> None:
+        for pod, line in self._logs.news(last_call=last_call):
+            self._say(f"[{pod}] {line}")
+
+    def close(self) -> None:
+        self.tick(last_call=True)
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text), soft_wrap=True)
+
+
+class LiveView:
+    def __init__(self, logs: Path, console: Console) -> None:
+        self._logs = _Logs(logs)
+        self._console = console
+        self._state: State | None = None
+        self._colours: dict[str, str] = {}
+        self._live = Live(console=console, auto_refresh=False, transient=False)
+        self._live.start()
+
+    def update(self, state: State) -> None:
+        self._logs.know(state)
+        self._state = state
+        self.tick()
+
+    def tick(self, *, last_call: bool = False) -> None:
+        for pod, line in self._logs.news(last_call=last_call):
+            colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
+            self._live.console.print(Text.assemble((f"{pod} ", colour), line), soft_wrap=True)
+        if self._state is not None:
+            self._live.update(self._table(self._state), refresh=True)
+
+    def close(self) -> None:
+        self.tick(last_call=True)
+        self._live.stop()
+
+    def _table(self, state: State) -> Table:
+        status, name = state.job.status, state.job.metadata.name
+        phase = status.phase or "Pending"
+        title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
+        if status.reason:
+            title.append(f"  {status.reason}: {status.message}", "yellow")
+        table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
+        for column in ("POD", "STATE", "UP", "RESTARTS"):
+            table.add_column(column, no_wrap=True)
+        table.add_column("LAST LINE", no_wrap=True, overflow="ellipsis", ratio=1)
+        for pod in state.pods:
+            word = pod_word(pod)
+            table.add_row(
+                pod.metadata.name,
+                Text(word, STATES.get(pod.state, "yellow")),
+                uptime(pod),
+                str(sum(one.restart_count for one in pod.containers)),
+                Text(self._logs.last(pod.metadata.name), "dim"),
+            )
+        return table
+
+
+def pod_word(pod: Pod) -> str:
+    """The one word that tells most about a pod."""
+    for one in pod.containers:
+        if one.state.waiting and one.state.waiting.reason not in ("", "ContainerCreating"):
+            return one.state.waiting.reason
+        if one.state.terminated and one.state.terminated.exit_code:
+            return f"exit {one.state.terminated.exit_code}"
+    return "stopping" if pod.deleting else pod.state
+
+
+def uptime(pod: Pod) -> str:
+    starts = [one.state.running.started_at for one in pod.containers if one.state.running]
+    first = min((one for one in starts if one), default=None)
+    return "" if first is None else age(first)
+
+
+def age(since: str) -> str:
+    """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
+    begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
+    seconds = max(0, int(time.time() - begun))
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 2:
+        return f"{seconds}s"
+    if hours < 3:
+        return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
+    return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"

@@ -1,0 +1,82 @@
+"""One container of a local pod: its process, how it ended, and when it may start again.
+
+The state is told in a kubelet's words, so that decisions cannot tell it from a container on a cluster.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal
+
+from paddlejob.core.children import ContainerState, ContainerStatus, Running, Terminated, Waiting
+
+Kind = Literal["init", "sidecar", "main"]
+RestartPolicy = Literal["Never", "OnFailure", "Always"]
+
+FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
+LAST_LINES, LAST_BYTES = 80, 2048
+
+
+def timestamp(moment: float) -> str:
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Container:
+    """`id` is unique on this machine; `log` is where its output goes."""
+
+    def __init__(self, id_: str, spec: dict[str, Any], kind: Kind, policy: RestartPolicy, log: Path) -> None:
+        self.id = id_
+        self.spec = spec
+        self.name = str(spec.get("name", ""))
+        self.kind = kind
+        self.policy: RestartPolicy = "Always" if kind == "sidecar" else policy
+        self.log = log
+        self.restarts = 0
+        self.state = ContainerState(waiting=Waiting("ContainerCreating"))
+        self.launched = False
+        self.started_at: float | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.launched
+
+    @property
+    def ended(self) -> Terminated | None:
+        return self.state.terminated
+
+    @property
+    def status(self) -> ContainerStatus:
+        return ContainerStatus(name=self.name, restart_count=self.restarts, state=self.state)
+
+    def wait(self, reason: str, message: str) -> None:
+        self.state = ContainerState(waiting=Waiting(reason, message))
+
+    def started(self, at: float) -> None:
+        self.started_at = at
+        self.state = ContainerState(running=Running(timestamp(at)))
+
+    def exited(self, code: int, at: float, message: str = "") -> None:
+        self.launched = False
+        reason = "Completed" if code == 0 else "StartError" if message else "Error"
+        text = message or (last_lines(self.log) if code else "")
+        self.state = ContainerState(terminated=Terminated(code, reason, text, timestamp(at)))
+
+    def backoff(self) -> float | None:
+        """How long to wait before the next start; None when there is none."""
+        if self.ended is None or self.policy == "Never" or (self.policy == "OnFailure" and self.ended.exit_code == 0):
+            return None
+        if self.kind == "init" and self.ended.exit_code == 0:
+            return None
+        return 0.0 if self.restarts == 0 else min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (self.restarts - 1))
+
+
+def last_lines(log: Path) -> str:
+    """The end of a log, as much as a termination message may hold."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - LAST_BYTES))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-LAST_LINES:])

@@ -1,0 +1,35 @@
+"""What can keep a job from running on this machine, each with what to do about it.
+
+LocalError
+├── BadFile          the file is no PaddleJob
+├── AlreadyRunning   a job of that name runs here
+├── NotFound         no such job here
+└── NotYet           a container cannot start for now: what it needs is not there
+"""
+
+from __future__ import annotations
+
+
+class LocalError(Exception):
+    """Root of the tree; a sentence for a person."""
+
+
+class BadFile(LocalError):
+    pass
+
+
+class AlreadyRunning(LocalError):
+    pass
+
+
+class NotFound(LocalError):
+    pass
+
+
+class NotYet(LocalError):
+    """Carries the reason that a kubelet would give."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message

@@ -1,0 +1,195 @@
+"""A pod on this machine: its containers in order, its restarts, its end, all by a kubelet's rules.
+
+It starts what may start, hears how processes end, and says what it is as the same `Pod` that a cluster shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from paddlejob.api import ObjectMeta
+from paddlejob.core.children import Pod, PodSpec, PodStatus
+from paddlejob.core.template import main_index, mapping, mappings
+from paddlejob.local.container import Container, RestartPolicy, timestamp
+from paddlejob.local.errors import NotYet
+from paddlejob.local.invocation import Setting, process
+from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.volumes import Volumes
+
+DEFAULT_GRACE = 30.0
+
+
+class LocalPod:
+    def __init__(
+        self,
+        body: dict[str, Any],
+        setting: Callable[[], Setting],
+        volumes: Volumes,
+        logs: Path,
+        *,
+        supervisor: Supervisor,
+        changed: Callable[[], None],
+    ) -> None:
+        self.meta = msgspec.convert(body["metadata"], ObjectMeta)
+        self.address = setting().address
+        self._spec = mapping(body.get("spec"))
+        self._setting = setting
+        self._volumes = volumes
+        self._supervisor = supervisor
+        self._changed = changed
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._deleted_at: str | None = None
+        self.containers = self._containers(logs)
+
+    def _containers(self, logs: Path) -> list[Container]:
+        policy: RestartPolicy = self._spec.get("restartPolicy", "Never")
+        made = []
+        for kind, found in (("init", "initContainers"), ("main", "containers")):
+            for one in mappings(self._spec.get(found)):
+                sidecar = kind == "init" and one.get("restartPolicy") == "Always"
+                id_ = f"{self.meta.uid}/{one.get('name')}"
+                log = logs / f"{self.meta.name}.{one.get('name')}.log"
+                made.append(Container(id_, one, "sidecar" if sidecar else kind, policy, log))  # type: ignore[arg-type]
+        return made
+
+    @property
+    def deleting(self) -> bool:
+        return self._deleted_at is not None
+
+    @property
+    def gone(self) -> bool:
+        return self.deleting and not any(one.running for one in self.containers)
+
+    @property
+    def finished(self) -> bool:
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def mains(self) -> list[Container]:
+        return [one for one in self.containers if one.kind == "main"]
+
+    @property
+    def training(self) -> Container:
+        """The container that trains: the one named paddle, else the first."""
+        return self.mains[main_index([one.spec for one in self.mains])]
+
+    @property
+    def phase(self) -> str:
+        inits = [one for one in self.containers if one.kind == "init"]
+        if any(one.ended and one.ended.exit_code and one.backoff() is None for one in inits):
+            return "Failed"
+        ends = [one.ended for one in self.mains if one.backoff() is None]
+        if self.mains and all(ends) and len(ends) == len(self.mains):
+            return "Failed" if any(end and end.exit_code for end in ends) else "Succeeded"
+        begun = any(one.running or one.ended or one.restarts for one in self.mains)
+        return (
+            "Running" if begun and all(one.state.waiting is None or one.restarts for one in self.mains) else "Pending"
+        )
+
+    def snapshot(self) -> Pod:
+        inits = tuple(one.status for one in self.containers if one.kind != "main")
+        meta = msgspec.structs.replace(self.meta, deletion_timestamp=self._deleted_at)
+        status = PodStatus(
+            phase=self.phase,
+            pod_ip=self.address,
+            init_container_statuses=inits,
+            container_statuses=tuple(one.status for one in self.mains),
+        )
+        return Pod(metadata=meta, spec=PodSpec("localhost"), status=status)
+
+    def advance(self) -> None:
+        """Start what may start now: init containers one after the other, then all others together."""
+        if self.deleting or self.finished:
+            return
+        for one in self.containers:
+            if one.kind == "main":
+                break
+            if one.state.waiting is not None and not one.running:
+                self._start(one)
+            if not (one.running if one.kind == "sidecar" else one.ended is not None and one.ended.exit_code == 0):
+                return
+        for one in self.mains:
+            if one.state.waiting is not None and not one.running:
+                self._start(one)
+
+    def _start(self, one: Container) -> None:
+        if one.restarts and one.state.waiting and one.state.waiting.reason == "CrashLoopBackOff":
+            return  # its timer starts it
+        try:
+            made = process(one.spec, self._setting(), self._volumes.mounts(one.spec), trains=one is self.training)
+        except NotYet as missing:
+            one.wait(missing.reason, missing.message)
+            return
+        one.launched = True
+        self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
+
+    def handle(self, event: Event) -> None:
+        one = next((each for each in self.containers if each.id == event.id), None)
+        if one is None:
+            return
+        match event:
+            case Started():
+                one.started(event.at)
+            case Exited():
+                one.exited(event.code, event.at)
+                self._after_exit(one)
+            case NotStarted():
+                one.exited(event.code, event.at, event.message)
+                self._after_exit(one)
+        if self.finished:
+            self._stop()  # sidecars end with the pod
+        self.advance()
+        self._changed()
+
+    def _after_exit(self, one: Container) -> None:
+        delay = None if self.deleting or self.finished else one.backoff()
+        if delay is None:
+            return
+        one.restarts += 1
+        if delay == 0:
+            one.wait("ContainerCreating", "")
+            return
+        one.wait("CrashLoopBackOff", f"back-off {delay:.0f}s restarting failed container")
+        self._later(delay, lambda: self._again(one))
+
+    def _again(self, one: Container) -> None:
+        one.wait("ContainerCreating", "")
+        self.advance()
+        self._changed()
+
+    def delete(self) -> None:
+        """As a kubelet ends a pod: SIGTERM, the grace period, SIGKILL."""
+        if self.deleting:
+            return
+        self._deleted_at = timestamp(time.time())
+        self._stop()
+        self._changed()
+
+    def _stop(self) -> None:
+        grace = float(self._spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+        for one in self.containers:
+            if one.running:
+                self._supervisor.signal(one.id, signal.SIGTERM)
+                self._later(grace, lambda one=one: self._supervisor.kill(one.id))  # type: ignore[misc]
+
+    def kill(self) -> None:
+        """At once, without asking."""
+        self._deleted_at = self._deleted_at or timestamp(time.time())
+        for one in self.containers:
+            if one.running:
+                self._supervisor.kill(one.id)
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

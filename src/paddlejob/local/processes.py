@@ -1,0 +1,212 @@
+"""The runner's end of its supervisor: start, signal and kill containers, and hear what became of them.
+
+Never blocks on a container and never waits for one: every answer is an event. Decides nothing. If the supervisor is
+killed, what it leaves is swept up here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+import paddlejob
+from paddlejob.local.errors import LocalError
+from paddlejob.local.frames import Frames, frame
+from paddlejob.local.sweeping import sweep
+
+# The package's own directory comes last, so that nothing installed beside it hides the standard library.
+_BOOT = """\
+import sys
+sys.path.append(sys.argv[4])
+from paddlejob.local.supervisor import main
+main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+"""
+
+
+class SupervisorLost(LocalError):
+    """The supervisor ended, though nobody closed it; every process it looked after has been ended too."""
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """One container to start. The environment is all it gets; `log` is appended to."""
+
+    id: str
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    log: str
+
+
+class Started(msgspec.Struct, frozen=True):
+    """The program runs as process `pid`, which leads a session and a process group."""
+
+    id: str
+    pid: int
+    at: float
+
+
+class Exited(msgspec.Struct, frozen=True):
+    """The main process ended with this code, as a kubelet reports it, and nothing of the container is left."""
+
+    id: str
+    code: int
+    at: float
+
+
+class NotStarted(msgspec.Struct, frozen=True):
+    """The program never ran: 127 not found, 126 not executable, 128 anything else. The message is for a person."""
+
+    id: str
+    code: int
+    message: str
+    at: float
+
+
+Event = Started | Exited | NotStarted
+
+
+class Supervisor:
+    def __init__(self, process: subprocess.Popen[bytes], channel: socket.socket, token: str) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._channel = channel
+        self._token = token
+        self._frames = Frames()
+        self._unsent = bytearray()
+        self._loop: asyncio.AbstractEventLoop | None = None  # set while it watches for room to send
+        self._live: dict[str, int | None] = {}  # id to the main process's number, once that is known
+        self._reading = asyncio.Lock()
+        self._closing = False
+        self._ended = False
+
+    @classmethod
+    def fork(cls) -> Supervisor:
+        """Start the supervisor, a bare interpreter beside us: it is ready while we still read our files.
+
+        Call it in the main thread: to the kernel, the end of the thread that called is the end of the parent.
+        """
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        token = f"{os.getpid()}-{os.urandom(8).hex()}"
+        with theirs:
+            home = str(Path(paddlejob.__file__).parent.parent)
+            said = [str(theirs.fileno()), str(os.getpid()), token, home]
+            process = subprocess.Popen(
+                # As strange file names mean the same there as here, so must the encoding.
+                [sys.executable, "-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}", "-c", _BOOT, *said],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # what the terminal sends is for the runner
+            )
+        return cls(process, ours, token)
+
+    async def listen(self, on_event: Callable[[Event], None]) -> None:
+        """Tell of every event until closed. Raises SupervisorLost, after sweeping, if the supervisor ends before."""
+        async with self._reading:
+            if self._ended:
+                return
+            self._flush()
+            while data := await self._receive():
+                for message in self._frames.feed(data):
+                    event = _event(message)
+                    self._note(event)
+                    on_event(event)
+            if self._closing:
+                return
+            self._finish()
+            how = f"signal {-code}" if (code := self._process.returncode) < 0 else f"exit code {code}"
+            raise SupervisorLost(f"the supervisor of the job's processes (pid {self.pid}) ended with {how}")
+
+    def launch(self, launch: Launch) -> None:
+        """Start a container; after `close`, nothing happens."""
+        if launch.id in self._live:
+            raise ValueError(f"container {launch.id} was launched and has not ended: wait for its Exited or NotStarted")
+        self._live[launch.id] = None
+        self._say("launch", launch.id, tuple(launch.argv), dict(launch.env), launch.cwd, launch.log)
+
+    def signal(self, id: str, number: int) -> None:
+        """To the container's whole process group, once its program runs; nothing if it has ended."""
+        self._say("signal", id, int(number))
+
+    def kill(self, id: str) -> None:
+        """End every process of the container at once, also those that left its group or its session."""
+        self._say("kill", id)
+
+    async def close(self) -> None:
+        """End everything that is left, and the supervisor. The events of that still reach whoever listens."""
+        if not self._closing:
+            self._closing = True
+            self._unsent.clear()
+            self._stop_watching()
+            with contextlib.suppress(OSError):  # it may be gone already
+                self._channel.shutdown(socket.SHUT_WR)
+        async with self._reading:
+            while not self._ended and await self._receive():
+                pass
+            self._finish()
+
+    def _say(self, *message: object) -> None:
+        if not self._closing:
+            self._unsent += frame(*message)
+            self._flush()
+
+    def _flush(self) -> None:
+        """As much as fits. The rest waits for room, or for `listen` if no loop runs yet."""
+        try:
+            while self._unsent:
+                del self._unsent[: self._channel.send(self._unsent)]
+        except BlockingIOError:
+            if self._loop is None and (loop := asyncio._get_running_loop()) is not None:
+                self._loop = loop
+                loop.add_writer(self._channel, self._flush)
+            return
+        except OSError:
+            self._unsent.clear()  # it is gone: whoever listens is about to learn of it
+        self._stop_watching()
+
+    def _stop_watching(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_writer(self._channel)
+            self._loop = None
+
+    async def _receive(self) -> bytes:
+        try:
+            return await asyncio.get_running_loop().sock_recv(self._channel, 1 << 16)
+        except ConnectionError:  # it was killed with words of ours unread
+            return b""
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._live[event.id] = event.pid
+        else:
+            self._live.pop(event.id, None)
+
+    def _finish(self) -> None:
+        """Its end of the channel is closed, so it is as good as gone. Unless it ended in order, sweep."""
+        if self._ended:
+            return
+        self._ended = self._closing = True
+        self._stop_watching()
+        self._channel.close()
+        if self._process.wait() != 0:
+            sweep(self._token, {pid for pid in self._live.values() if pid is not None})
+
+
+def _event(message: tuple[object, ...]) -> Event:
+    match message:
+        case ("started", str(id), int(pid), float(at)):
+            return Started(id, pid, at)
+        case ("exited", str(id), int(code), float(at)):
+            return Exited(id, code, at)
+        case ("not_started", str(id), int(code), str(text), float(at)):
+            return NotStarted(id, code, text, at)
+    raise ValueError(f"not a word of the supervisor's: {message!r}")

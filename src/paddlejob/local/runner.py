@@ -1,0 +1,182 @@
+"""Runs one job on this machine to its end: look, plan, act, tell; then clean up and go.
+
+The same `plan` as the operator's. Ends when the job has ended and its clean-up is done, or when asked to stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from itertools import repeat
+
+import msgspec
+
+from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api.names import ANNOTATION_PORTS
+from paddlejob.core import Announce, plan
+from paddlejob.core.conditions import timestamp
+from paddlejob.core.ports import ports_needed
+from paddlejob.local.addresses import ONLY, free_block, has_many_addresses, own_addresses
+from paddlejob.local.errors import AlreadyRunning
+from paddlejob.local.machine import Machine, Surroundings
+from paddlejob.local.manifest import Manifest
+from paddlejob.local.proc import start_time
+from paddlejob.local.processes import Event, Supervisor
+from paddlejob.local.state import Folder, State, Told
+
+NAMESPACE = "default"
+# How often the world can answer a plan within one look before something is wrong; each step is one more turn.
+MOST_TURNS = 50
+
+
+class Runner:
+    """`watching` is called after every change, with the newest state."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        surroundings: Surroundings,
+        folder: Folder,
+        *,
+        supervisor: Supervisor,
+        watching: Callable[[State], None],
+        many_addresses: bool | None = None,
+    ) -> None:
+        rng = random.Random()
+        many = has_many_addresses() if many_addresses is None else many_addresses
+        self.job = here(manifest.job, None if many else free_block(ports_needed(manifest.job), rng))
+        addresses: Iterator[str] = own_addresses(rng) if many else repeat(ONLY)
+        self._folder = folder
+        self._file = str(manifest.path)
+        self._supervisor = supervisor
+        self._watching = watching
+        self._events: list[Told] = []
+        self._due = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopping = False
+        self.machine = Machine(
+            manifest,
+            surroundings,
+            addresses,
+            supervisor=supervisor,
+            changed=self._due.set,
+            tell=self._tell,
+        )
+
+    async def run(self) -> PaddleJob:
+        """The job as it ended."""
+        listening = asyncio.ensure_future(self._supervisor.listen(self._hear))
+        try:
+            self._due.set()
+            while not self._over():
+                waiting = asyncio.ensure_future(self._due.wait())
+                done, _ = await asyncio.wait({waiting, listening}, return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+                if listening in done:
+                    listening.result()  # raises: nothing looks after our processes any more
+                self._due.clear()
+                self._look()
+        finally:
+            await self._leave(listening)
+        return self.job
+
+    def stop(self) -> None:
+        """End everything in order; a second time: at once."""
+        if self._stopping:
+            self.machine.kill()
+        else:
+            self._stopping = True
+            meta = msgspec.structs.replace(self.job.metadata, deletion_timestamp=timestamp(_now()))
+            self.job = msgspec.structs.replace(self.job, metadata=meta)
+            self.machine.stop()
+        self._due.set()
+
+    def _over(self) -> bool:
+        if self._stopping:
+            return self.machine.empty
+        pods = self.machine.pods.values()
+        return self.job.status.finished and not any(pod.deleting for pod in pods)
+
+    def _look(self) -> None:
+        """Plan and act until nothing is left to do now."""
+        for _ in range(MOST_TURNS):
+            now = _now()
+            made = plan(self.job, self.machine.observe(self.job), now)
+            unchanged = made.status == self.job.status
+            self.job = msgspec.structs.replace(self.job, status=made.status)
+            for action in made.actions:
+                self.machine.do(action)
+            if made.wake_at is not None:
+                self._wake_in((made.wake_at - now).total_seconds())
+            if unchanged and not made.actions:
+                break
+        self._report()
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._due.set)
+
+    def _hear(self, event: Event) -> None:
+        self.machine.handle(event)
+        self._due.set()
+
+    def _tell(self, announce: Announce) -> None:
+        self._events.append(Told(timestamp(_now()), announce.type, announce.reason, announce.note))
+
+    def _report(self, ended: bool = False) -> None:
+        state = State(
+            job=self.job,
+            file=self._file,
+            pid=os.getpid(),
+            start_time=start_time(os.getpid()),
+            pods=tuple(pod.snapshot() for pod in self.machine.pods.values()),
+            events=tuple(self._events),
+            ended=ended,
+        )
+        self._folder.write(state)
+        self._watching(state)
+
+    async def _leave(self, listening: asyncio.Future[None]) -> None:
+        """What still runs ends with us: nobody would look after it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._supervisor.close()
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        self.machine.close()
+        self._report(ended=True)
+
+
+def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
+    """The job as it runs on this machine: found by address whatever it says, for there are no names here."""
+    annotations = dict(job.metadata.annotations)
+    if first_port is not None:
+        annotations[ANNOTATION_PORTS] = str(first_port)
+    meta = ObjectMeta(
+        name=job.metadata.name,
+        namespace=job.metadata.namespace or NAMESPACE,
+        uid=str(uuid.uuid4()),
+        generation=1,
+        creation_timestamp=timestamp(_now()),
+        labels=job.metadata.labels,
+        annotations=annotations,
+    )
+    return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet="PodIP"))
+
+
+def claim(folder: Folder, job: PaddleJob) -> None:
+    """Make the folder this run's own, unless the job runs already."""
+    state = folder.read()
+    if state is not None and state.alive:
+        name = job.metadata.name
+        raise AlreadyRunning(f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`")
+    folder.create()
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

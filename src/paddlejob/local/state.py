@@ -1,0 +1,107 @@
+"""What is known of local jobs, on disk and for their owner only, so that other terminals can ask.
+
+One folder per job, one file that is always whole (written beside and renamed). A job whose runner is gone without
+saying goodbye is recognised by the runner's pid and start time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.core.children import Pod
+from paddlejob.local.errors import NotFound
+from paddlejob.local.proc import is_alive
+
+FILE = "state.json"
+PRIVATE = 0o700
+
+
+class Told(msgspec.Struct, frozen=True):
+    """An event: when, how serious, what."""
+
+    at: str
+    type: str
+    reason: str
+    note: str
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    job: PaddleJob
+    file: str
+    pid: int
+    start_time: str | None
+    pods: tuple[Pod, ...] = ()
+    events: tuple[Told, ...] = ()
+    ended: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether its runner still looks after it."""
+        return not self.ended and is_alive(self.pid, self.start_time)
+
+
+_decoder = msgspec.json.Decoder(State)
+_encoder = msgspec.json.Encoder()
+
+
+def root(env: Mapping[str, str]) -> Path:
+    base = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
+    return Path(base) / "paddlejob"
+
+
+class Folder:
+    """Where one job keeps its state, logs and volumes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, base: Path, namespace: str, name: str) -> Folder:
+        return cls(base / namespace / name)
+
+    def create(self) -> None:
+        """Anew: what an earlier job of this name left is removed."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        for each in (self.path.parent.parent, self.path.parent, self.path):
+            each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+
+    def write(self, state: State) -> None:
+        temporary = self.path / f".{FILE}.{os.getpid()}"
+        temporary.touch(mode=0o600)
+        temporary.write_bytes(_encoder.encode(state))
+        temporary.replace(self.path / FILE)
+
+    def read(self) -> State | None:
+        try:
+            return _decoder.decode((self.path / FILE).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def folders(base: Path, namespace: str | None = None) -> Iterator[tuple[Folder, State]]:
+    """All local jobs, in order of namespace and name."""
+    for path in sorted(base.glob(f"{namespace or '*'}/*/{FILE}")):
+        folder = Folder(path.parent)
+        if state := folder.read():
+            yield folder, state
+
+
+def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
+    folder = Folder.of(base, namespace, name)
+    state = folder.read()
+    if state is None:
+        raise NotFound(f"there is no local job {name} in namespace {namespace}: `paddlejob list` shows those there are")
+    return folder, state

@@ -1,0 +1,36 @@
+"""Addresses for pods: their own where the machine has them, ports of their own where it has not."""
+
+from __future__ import annotations
+
+import random
+import socket
+from itertools import islice
+
+from paddlejob.local.addresses import can_bind, free_block, has_many_addresses, own_addresses
+
+
+def test_every_pod_gets_another_address_of_the_loopback_network() -> None:
+    found = list(islice(own_addresses(random.Random(1), bind=lambda host, port: True), 1000))
+    assert len(set(found)) == 1000
+    assert all(one.startswith("127.") and not one.startswith("127.0.") for one in found)
+    assert all(0 < int(part) < 255 for one in found for part in one.split(".")[3:])
+
+
+def test_an_address_on_which_somebody_listens_is_passed_over() -> None:
+    first = next(own_addresses(random.Random(1), bind=lambda host, port: True))
+    second = next(own_addresses(random.Random(1), bind=lambda host, port: host != first))
+    assert second != first
+
+
+def test_a_block_of_ports_is_free_in_a_row() -> None:
+    busy = {40003}
+    rng = random.Random(3)
+    first = free_block(10, rng, bind=lambda host, port: port not in busy)
+    assert not busy & set(range(first, first + 10))
+
+
+def test_binding_tells_whether_a_port_is_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert not can_bind("127.0.0.1", taken.getsockname()[1])
+    assert has_many_addresses(bind=lambda host, port: True)
+    assert not has_many_addresses(bind=lambda host, port: False)

@@ -1,0 +1,145 @@
+"""From a container to a process: command line, environment and folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddlejob.local.errors import NotYet
+from paddlejob.local.invocation import Process, Setting, process
+
+POD: dict[str, Any] = {
+    "metadata": {
+        "name": "train-worker-0",
+        "namespace": "team",
+        "uid": "123",
+        "labels": {"app": "ctr"},
+        "annotations": {"note/a": "b"},
+    },
+    "spec": {},
+}
+SETTING = Setting(
+    pod=POD,
+    address="127.1.2.3",
+    config_maps={"train": {"PADDLE_PORT": "2379", "RATE": "0.1"}, "more": {"RATE": "0.2"}},
+    secrets={"keys": {"TOKEN": "t"}},
+    folder="/here",
+    inherited={"PATH": "/bin", "PADDLE_TRAINERS_NUM": "9", "TRAINING_ROLE": "X", "HOME": "/me"},
+)
+
+
+def made(setting: Setting = SETTING, mounts: tuple[tuple[str, str], ...] = (), **container: Any) -> Process:
+    return process({"name": "paddle", "command": ["run"], **container}, setting, mounts, trains=True)
+
+
+def env(*variables: dict[str, Any], **container: Any) -> dict[str, str]:
+    found = made(env=list(variables), **container).env
+    return {name: value for name, value in found.items() if name not in ("PATH", "HOME")}
+
+
+def from_field(path: str) -> dict[str, Any]:
+    return {"name": "X", "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+FIELDS = {
+    "metadata.name": "train-worker-0",
+    "metadata.namespace": "team",
+    "metadata.uid": "123",
+    "metadata.labels['app']": "ctr",
+    "metadata.annotations['note/a']": "b",
+    "metadata.labels['none']": "",
+    "status.podIP": "127.1.2.3",
+    "status.hostIP": "127.0.0.1",
+    "spec.nodeName": "localhost",
+    "spec.serviceAccountName": "default",
+}
+
+
+@pytest.mark.parametrize("path", FIELDS)
+def test_a_pod_can_ask_for_its_own_fields(path: str) -> None:
+    assert env(from_field(path)) == {"X": FIELDS[path]}
+
+
+def test_values_refer_to_those_before_them_and_to_sources() -> None:
+    one = {"name": "A", "value": "$(PADDLE_PORT)"}
+    two = {"name": "B", "value": "$(A)-$(LATER)-$$(A)"}
+    later = {"name": "LATER", "value": "x"}
+    found = env(one, two, later, envFrom=[{"configMapRef": {"name": "train"}}])
+    assert (found["A"], found["B"]) == ("2379", "2379-$(LATER)-$(A)")
+
+
+def test_of_two_sources_the_later_wins_and_single_values_win_over_both() -> None:
+    sources = [{"configMapRef": {"name": "train"}}, {"configMapRef": {"name": "more"}, "prefix": ""}]
+    assert env(envFrom=sources)["RATE"] == "0.2"
+    assert env({"name": "RATE", "value": "1"}, envFrom=sources)["RATE"] == "1"
+
+
+def test_sources_may_have_a_prefix_and_may_be_secrets() -> None:
+    assert env(envFrom=[{"secretRef": {"name": "keys"}, "prefix": "MY_"}]) == {"MY_TOKEN": "t"}
+
+
+def test_single_keys_come_from_config_maps_and_secrets() -> None:
+    one = {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "train", "key": "RATE"}}}
+    two = {"name": "B", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "TOKEN"}}}
+    assert env(one, two) == {"A": "0.1", "B": "t"}
+
+
+def test_what_is_optional_may_be_missing() -> None:
+    key = {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "train", "key": "NO", "optional": True}}}
+    assert env(key, envFrom=[{"configMapRef": {"name": "none", "optional": True}}]) == {}
+
+
+MISSING: dict[str, tuple[dict[str, Any], str]] = {
+    "a config map": ({"envFrom": [{"configMapRef": {"name": "none"}}]}, 'configmap "none" not found'),
+    "a secret": ({"envFrom": [{"secretRef": {"name": "none"}}]}, 'secret "none" not found'),
+    "a key": (
+        {"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "train", "key": "NO"}}}]},
+        "couldn't find key NO in ConfigMap train",
+    ),
+    "an unknown field": ({"env": [from_field("status.mood")]}, "fieldRef status.mood"),
+    "an unknown kind of source": ({"env": [{"name": "A", "valueFrom": {"moon": {}}}]}, "env A: moon"),
+    "a command": ({"command": [], "image": "paddle:1"}, "paddlejob run FILE -- python train.py"),
+}
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_a_container_waits_for_what_is_missing_and_says_so(case: str) -> None:
+    container, said = MISSING[case]
+    with pytest.raises(NotYet) as waiting:
+        made(**container)
+    assert said in waiting.value.message
+
+
+def test_the_shells_environment_is_passed_on_but_for_what_paddle_would_mistake_for_its_own() -> None:
+    assert made().env == {"PATH": "/bin", "HOME": "/me"}
+
+
+def test_command_and_arguments_are_expanded() -> None:
+    found = made(command=["python"], args=["-p", "$(PADDLE_PORT)"], envFrom=[{"configMapRef": {"name": "train"}}])
+    assert found.argv == ("python", "-p", "2379")
+
+
+def test_a_given_command_replaces_that_of_the_training_container_only() -> None:
+    setting = Setting(pod=POD, address="", config_maps={}, secrets={}, folder="/here", command=("python", "x.py"))
+    container = {"name": "a", "command": ["run"], "args": ["fast"]}
+    assert process(container, setting, (), trains=True).argv == ("python", "x.py")
+    assert process(container, setting, (), trains=False).argv == ("run", "fast")
+
+
+def test_it_runs_in_its_working_directory_or_in_the_folder_of_the_file() -> None:
+    assert made().cwd == "/here"
+    assert made(workingDir="/work").cwd == "/work"
+
+
+def test_mount_paths_are_replaced_wherever_they_are_named() -> None:
+    mounts = (("/nas/deep", "/real/deep"), ("/nas", "/real/nas"))
+    found = made(
+        mounts=mounts,
+        command=["bash", "-c"],
+        args=["cd /nas/wide; python /nas/deep/train.py --out=/nas --not=/nasty/x"],
+        env=[{"name": "DATA", "value": "/nas/data"}],
+        workingDir="/nas",
+    )
+    assert found.argv[2] == "cd /real/nas/wide; python /real/deep/train.py --out=/real/nas --not=/nasty/x"
+    assert (found.env["DATA"], found.cwd) == ("/real/nas/data", "/real/nas")

@@ -1,0 +1,81 @@
+"""Job files: what is read from them, and what is said about bad ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paddlejob.local.errors import BadFile
+from paddlejob.local.manifest import read_manifest
+
+JOB = """
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {name: train}
+spec:
+  worker: {replicas: 2, template: {spec: {containers: [{name: paddle, image: a, command: [python]}]}}}
+"""
+OTHERS = """
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {RATE: "0.1"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: keys}
+data: {TOKEN: c2VjcmV0}
+stringData: {PLAIN: text}
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "job.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_may_bring_the_config_maps_and_secrets_that_pods_refer_to(tmp_path: Path) -> None:
+    manifest = read_manifest(written(tmp_path, JOB + OTHERS))
+    assert manifest.job.metadata.name == "train"
+    assert manifest.config_maps == {"settings": {"RATE": "0.1"}}
+    assert manifest.secrets == {"keys": {"TOKEN": "secret", "PLAIN": "text"}}
+    assert manifest.folder == tmp_path.resolve()
+
+
+def test_every_example_of_the_documents_can_be_read() -> None:
+    seeds = sorted((Path(__file__).parents[1] / "api" / "seeds").glob("*paddlejob*.yaml"))
+    assert len([read_manifest(path) for path in seeds]) == 14
+
+
+BAD = {
+    "not YAML": ("a: [", "is not YAML"),
+    "empty": ("", "holds 0"),
+    "two jobs": (JOB + "---" + JOB, "holds 2"),
+    "no job": (OTHERS, "holds 0"),
+    "another version": (JOB.replace("/v1", "/v9"), "write batch.paddlepaddle.org/v1"),
+    "a wrong type": (JOB.replace("replicas: 2", "replicas: two"), "spec.worker.replicas"),
+    "no workers": (JOB.replace("replicas: 2", "replicas: 0"), "never ends"),
+    "no container": (JOB.replace("[{name: paddle, image: a, command: [python]}]", "[]"), "needs a container"),
+    "a bad name": (JOB.replace("train", "Train"), "begin with a letter"),
+    "a long name": (JOB.replace("train", "t" * 60), "too long"),
+    "an unknown policy": (JOB + "  cleanPodPolicy: Perhaps\n", "cleanPodPolicy"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_refused_with_a_sentence_that_says_where(tmp_path: Path, case: str) -> None:
+    text, said = BAD[case]
+    with pytest.raises(BadFile, match=r"job\.yaml") as refused:
+        read_manifest(written(tmp_path, text))
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="No such file"):
+        read_manifest(tmp_path / "nowhere.yaml")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadFile, match="UTF-8"):
+        read_manifest(tmp_path / "binary")

@@ -1,0 +1,81 @@
+"""Volumes on this machine: where the data behind a mount path really lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddlejob.local.errors import NotYet
+from paddlejob.local.volumes import Volumes
+
+MAPS = {"ConfigMap": {"files": {"a.txt": "A", "b.txt": "B"}}, "Secret": {"keys": {"token": "t"}}}
+
+
+def mounts(tmp_path: Path, volume: dict[str, Any], at: str = "/data", **mount: Any) -> tuple[tuple[str, str], ...]:
+    mapped = {"claim": tmp_path / "mine"}
+    volumes = Volumes({"volumes": [{"name": "v", **volume}]}, tmp_path / "pod", mapped, MAPS)
+    return volumes.mounts({"volumeMounts": [{"name": "v", "mountPath": at, **mount}]})
+
+
+def test_a_host_path_is_where_it_is(tmp_path: Path) -> None:
+    assert mounts(tmp_path, {"hostPath": {"path": "/srv/data"}}) == (("/data", "/srv/data"),)
+    assert mounts(tmp_path, {"hostPath": {"path": "/data"}}) == ()
+
+
+def test_an_empty_dir_is_a_new_folder_of_the_pod(tmp_path: Path) -> None:
+    ((at, path),) = mounts(tmp_path, {"emptyDir": {}})
+    assert (at, path) == ("/data", str(tmp_path / "pod" / "v"))
+    assert Path(path).is_dir()
+
+
+def test_shared_memory_is_the_machines_own(tmp_path: Path) -> None:
+    assert mounts(tmp_path, {"emptyDir": {"medium": "Memory"}}, at="/dev/shm") == ()
+
+
+def test_a_config_map_becomes_files(tmp_path: Path) -> None:
+    ((_, path),) = mounts(tmp_path, {"configMap": {"name": "files"}})
+    assert {one.name: one.read_text() for one in Path(path).iterdir()} == {"a.txt": "A", "b.txt": "B"}
+
+
+def test_chosen_items_get_the_names_they_are_given(tmp_path: Path) -> None:
+    volume = {"configMap": {"name": "files", "items": [{"key": "a.txt", "path": "deep/one.txt"}]}}
+    ((_, path),) = mounts(tmp_path, volume)
+    assert [str(one.relative_to(path)) for one in Path(path).rglob("*.txt")] == ["deep/one.txt"]
+
+
+def test_a_secret_becomes_files_too(tmp_path: Path) -> None:
+    ((_, path),) = mounts(tmp_path, {"secret": {"secretName": "keys"}})
+    assert (Path(path) / "token").read_text() == "t"
+
+
+def test_a_claim_is_where_the_user_says(tmp_path: Path) -> None:
+    volume = {"persistentVolumeClaim": {"claimName": "claim"}}
+    assert mounts(tmp_path, volume) == (("/data", str(tmp_path / "mine")),)
+
+
+def test_a_sub_path_is_a_folder_in_the_volume(tmp_path: Path) -> None:
+    ((_, path),) = mounts(tmp_path, {"emptyDir": {}}, subPath="part")
+    assert path.endswith("/v/part")
+    assert Path(path).is_dir()
+
+
+MISSING: dict[str, tuple[dict[str, Any], str]] = {
+    "a claim that nobody mapped": ({"persistentVolumeClaim": {"claimName": "x"}}, "--volume v=PATH"),
+    "a kind that is not here": ({"nfs": {"server": "a"}}, "volume v (nfs) is not on this machine"),
+    "a config map that is not in the file": ({"configMap": {"name": "none"}}, 'configmap "none" not found'),
+}
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_what_is_not_there_is_told(tmp_path: Path, case: str) -> None:
+    volume, said = MISSING[case]
+    with pytest.raises(NotYet) as waiting:
+        mounts(tmp_path, volume)
+    assert said in waiting.value.message
+
+
+def test_a_mount_without_a_volume_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NotYet, match="not defined"):
+        Volumes({}, tmp_path, {}, MAPS).mounts({"volumeMounts": [{"name": "v", "mountPath": "/data"}]})
