@@ -21,12 +21,9 @@ class OpenWatch:
         self._flowing = flowing
         self._order: asyncio.Future[Order] = asyncio.get_running_loop().create_future()
 
-    def order(self, order: Order) -> bool:
-        """False: it has its order already."""
-        if self._order.done():
-            return False
-        self._order.set_result(order)
-        return True
+    def order(self, order: Order) -> None:
+        if not self._order.done():
+            self._order.set_result(order)
 
     async def run(self, content: aiohttp.StreamReader) -> None:
         await self._obey(await self._pump(content))

@@ -79,6 +79,10 @@ class FaultProxy:
         """Every request so far in the order of arrival, those that were refused or held here too."""
         return list(self._log)
 
+    @property
+    def open_watches(self) -> int:
+        return len(self._state.watches)
+
     def clear(self) -> None:
         self._log.clear()
 
@@ -105,9 +109,9 @@ class FaultProxy:
     def no_more_hooks(self) -> None:
         self._hook = None
 
-    def order_watches(self, order: Order) -> int:
-        """Do this to every watch that is open now; how many there were."""
-        return self._in_loop(self._order(order))
+    def order_watches(self, order: Order) -> None:
+        """Do this to every watch that is open now."""
+        self._in_loop(self._order(order))
 
     def partition(self) -> None:
         """From now on nothing passes in either direction, and nobody is told: connections stay open and silent."""
@@ -145,8 +149,9 @@ class FaultProxy:
         # TLS connections end a few turns of the loop later, and nothing says when.
         await asyncio.sleep(0.1)
 
-    async def _order(self, order: Order) -> int:
-        return sum(one.order(order) for one in tuple(self._state.watches))
+    async def _order(self, order: Order) -> None:
+        for watch in self._state.watches:
+            watch.order(order)
 
     async def _let_flow(self) -> None:
         self._state.flowing.set()
