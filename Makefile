@@ -11,15 +11,37 @@ say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-test: check cluster ## Everything: environment, linters, types, generated files, then all tests on a real API server
+demo: $(VENV)-demo/.installed ## Train for real, here and now: two parameter servers, two workers, live
+	$(call say,Getting PaddlePaddle)
+	@$(VENV)-demo/bin/python tools/paddle_env.py
+	$(call say,Running examples/wide_and_deep on 2 servers and 2 workers (about half a minute))
+	@$(VENV)-demo/bin/paddlejob run examples/wide_and_deep/job.yaml
+	$(call say,What to try next)
+	@echo "  $(VENV)-demo/bin/paddlejob list"
+	@echo "  $(VENV)-demo/bin/paddlejob describe wide-and-deep"
+	@echo "  $(VENV)-demo/bin/paddlejob logs wide-and-deep --role ps"
+	@echo "  $(VENV)-demo/bin/paddlejob run examples/resnet/job.yaml"
+	@echo "  kubectl create -f examples/wide_and_deep/job.yaml   # the same file on a cluster"
+
+$(VENV)-demo/.installed: pyproject.toml
+	$(call say,Making a Python environment for paddlejob in $(VENV)-demo)
+	@$(PYTHON) -m venv $(VENV)-demo
+	@$(VENV)-demo/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+test: check cluster paddle ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
 	$(call say,Running all tests (a few minutes; the real API server starts once))
 	@$(BIN)/pytest --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
 	@$(BIN)/python -m bench.jobs
 
+paddle: env ## Make the environment with PaddlePaddle for the tests and examples (about 590 MB)
+	$(call say,Getting PaddlePaddle for the tests)
+	@$(BIN)/python tools/paddle_env.py
+
 quick: env ## Only the tests that need no cluster
-	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli
+	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli tests/local
 
 check: env ## Linters, types, import contracts, generated files
 	$(call say,Checking style, types, import contracts and generated files)
@@ -60,7 +82,7 @@ $(VENV)/.installed: requirements-dev.txt pyproject.toml
 	@touch $@
 
 clean: ## Remove the environment and all caches of this folder
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	@rm -rf $(VENV) $(VENV)-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help test bench quick check cluster generate format lock env clean
+.PHONY: help demo paddle test bench quick check cluster generate format lock env clean

@@ -46,7 +46,7 @@ async def test_a_runner_killed_at_any_moment_leaves_no_process(tmp_path: Path, s
     await until("the supervisor ended", lambda: not is_alive(supervisor, started))
     assert [pid for id in ids for pid in marked_as(id)] == []
     # The ones without a mark are only in the census. What has such a number now, if anything, is no `sleep 600`.
-    born = [int(line) for id in ids for line in (tmp_path / id).read_text().split() if (tmp_path / id).exists()]
+    born = [int(line) for id in ids if (tmp_path / id).exists() for line in (tmp_path / id).read_text().split()]
     assert [pid for pid in born if b"sleep\x00600" in command_line(pid)] == []
 
 
@@ -115,3 +115,9 @@ async def test_words_to_a_dead_supervisor_are_dropped(tmp_path: Path) -> None:
         await stage.supervisor.listen(stage.events.append)
     await stage.supervisor.close()
     assert stage.events == []
+
+
+def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/none/python")
+    with pytest.raises(SupervisorLost, match="cannot start /none/python to look after processes: No such file"):
+        Supervisor.fork()

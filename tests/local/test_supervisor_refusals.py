@@ -116,7 +116,7 @@ async def test_half_a_character_in_an_argument(stage: Stage) -> None:
     [
         ("/none", "the working directory /none does not exist: make it, or change workingDir"),
         ("/dev/null", "the working directory /dev/null is not a directory: change workingDir"),
-        ("/a\0b", "cannot enter the working directory '/a\\x00b': embedded null byte"),
+        ("x" * 300, f"cannot enter the working directory '{'x' * 300}': file name too long"),
     ],
 )
 async def test_a_working_directory_that_cannot_be_entered(stage: Stage, cwd: str, said: str) -> None:

@@ -62,7 +62,7 @@ def _cleaning() -> list[Scenario]:
 SCENARIOS = [
     *_cleaning(),
     Scenario("a-server-fails", 2, 2, (("ps-1", 139),), "Running", "Failed", ("ps-1", 139)),
-    Scenario("a-server-exits-early", 1, 1, (("ps-0", 0), ("worker-0", 0)), "Running", "Completed"),
+    Scenario("a-server-exits-early", 1, 1, (("ps-0", 0), ("worker-0", 0)), "Never", "Completed"),
     Scenario("out-of-memory", 0, 2, (("worker-1", 137),), "Running", "Failed", ("worker-1", 137)),
-    Scenario("all-workers-fail", 1, 2, (("worker-0", 7), ("worker-1", 7)), "Running", "Failed", ("worker-", 7)),
+    Scenario("all-workers-fail", 1, 2, (("worker-0", 7), ("worker-1", 7)), "Never", "Failed", ("worker-", 7)),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +17,13 @@ from paddlejob.api import PaddleJob
 from paddlejob.cli.detaching import detach as go_to_background
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.views import LiveView, PlainView, View
-from paddlejob.core.stalling import unrunnable
 from paddlejob.local.errors import LocalError
 from paddlejob.local.interpreter import HOW_TO_GET_ONE, find_python
 from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest, read_manifest
+from paddlejob.local.preflight import check
 from paddlejob.local.processes import Supervisor, SupervisorLost
-from paddlejob.local.runner import NAMESPACE, Runner, claim
+from paddlejob.local.runner import Runner, claim, here
 from paddlejob.local.state import Folder, root
 
 REFRESH = 0.25
@@ -36,6 +37,9 @@ def run(
     detach: Annotated[bool, Parameter(help="Run in the background.", negative="")] = False,
     volume: Annotated[tuple[str, ...], Parameter(help="NAME=PATH: where a claim's data is here.", negative="")] = (),
     python: Annotated[Path | None, Parameter(help="The Python that has PaddlePaddle.")] = None,
+    one_address: Annotated[
+        bool, Parameter(help="All pods on 127.0.0.1, as where there is no other.", negative="")
+    ] = False,
 ) -> int:
     """Run a PaddleJob on this machine, each pod a process group, and show it live.
 
@@ -44,31 +48,47 @@ def run(
     console = Console(highlight=False)
     try:
         manifest = read_manifest(file)
-        if cause := unrunnable(manifest.job):
-            raise BadUse(f"{file}: {cause.message}")
-        folder = Folder.of(root(os.environ), manifest.job.metadata.namespace or NAMESPACE, manifest.job.metadata.name)
-        claim(folder, manifest.job)
-        around = Surroundings(
-            folder.path, _environment(manifest, command, python, console), tuple(command), _volumes(volume)
-        )
+        inherited = _environment(manifest, command, python, console)
+        around = _prepare(manifest, inherited, tuple(command), _volumes(volume))
     except LocalError as error:
         raise BadUse(str(error)) from error
     except OSError as error:
-        raise UserError(f"cannot keep the job's state in {root(os.environ)}: {error.strerror}") from error
+        raise _no_room(error) from error
+    name, folder = manifest.job.metadata.name, Folder(around.folder)
     if detach and go_to_background(folder.path / "runner.log"):
-        name = manifest.job.metadata.name
         console.print(f"{name} runs in the background: `paddlejob logs -f {name}`, `paddlejob delete {name}`")
         return 0
     supervisor = Supervisor.fork()
-    return asyncio.run(_run(manifest, around, folder, supervisor, console))
+    try:
+        return asyncio.run(_run(manifest, around, supervisor, console, one_address=one_address))
+    except SupervisorLost as error:
+        raise UserError(f"{error}; all processes of the job were ended") from error
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _prepare(
+    manifest: Manifest, inherited: dict[str, str], command: tuple[str, ...], volumes: dict[str, Path]
+) -> Surroundings:
+    """Check all that can be checked before anything is touched, then make the job's folder ours."""
+    job = here(manifest.job, None)
+    with tempfile.TemporaryDirectory() as trial:
+        check(job, manifest, Surroundings(Path(trial), inherited, command, volumes))
+    folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
+    claim(folder, job)
+    return Surroundings(folder.path, inherited, command, volumes)
+
+
+def _no_room(error: OSError) -> UserError:
+    return UserError(f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}")
 
 
 async def _run(
-    manifest: Manifest, around: Surroundings, folder: Folder, supervisor: Supervisor, console: Console
+    manifest: Manifest, around: Surroundings, supervisor: Supervisor, console: Console, *, one_address: bool
 ) -> int:
     view: View = (LiveView if console.is_terminal else PlainView)(around.logs, console)
-    runner = Runner(manifest, around, folder, supervisor=supervisor, watching=view.update)
-    interrupted = False
+    folder, interrupted = Folder(around.folder), False
+    runner = Runner(manifest, around, folder, supervisor=supervisor, watching=view.update, one_address=one_address)
 
     def stop() -> None:
         nonlocal interrupted
@@ -80,8 +100,6 @@ async def _run(
     ticking = asyncio.ensure_future(_tick(view))
     try:
         job = await runner.run()
-    except SupervisorLost as error:
-        raise UserError(f"{error}; all processes of the job were ended") from error
     finally:
         ticking.cancel()
         await asyncio.gather(ticking, return_exceptions=True)

@@ -8,7 +8,8 @@ import signal
 
 from paddlejob.local.frames import Frames, frame
 
-_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+# The kernel tells of a child's end with the first, of the runner's with the second; the others come from terminals.
+_HEARD = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
 
 class Channel:
@@ -55,7 +56,7 @@ class Channel:
 
 
 class Wakeups:
-    """Readable after SIGCHLD, and after SIGTERM: with that the kernel tells of the runner's end.
+    """Readable after a signal. Which one does not matter: whoever wakes looks at children and runner.
 
     Anybody else's SIGTERM is for the runner to interpret, as is whatever a terminal sends.
     """
@@ -65,10 +66,10 @@ class Wakeups:
         os.set_blocking(self.pipe, False)
         os.set_blocking(waking, False)
         signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
-        for number in (signal.SIGCHLD, signal.SIGTERM):
+        ignored = [one for one in signal.valid_signals() if signal.getsignal(one) is signal.SIG_IGN]
+        for number in (*_HEARD, *ignored):
+            # Handled even if only to be forgotten: exec undoes that by itself, and would not undo ignoring.
             signal.signal(number, lambda *_: None)
-        for number in _TERMINAL:
-            signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         poll.register(self.pipe, select.POLLIN)
 

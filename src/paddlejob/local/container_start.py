@@ -42,7 +42,7 @@ class Program:
         self.log = log
 
 
-def become(program: Program, supervisor: int, ignored: list[int], answer: int) -> NoReturn:
+def become(program: Program, supervisor: int, answer: int) -> NoReturn:
     """Turn this child into the program. `answer` closes by itself when that worked; else it carries the refusal."""
     code = NOT_STARTED
     try:
@@ -50,8 +50,6 @@ def become(program: Program, supervisor: int, ignored: list[int], answer: int) -
         die_with_parent(signal.SIGKILL)
         if os.getppid() != supervisor:  # it ended before the line above
             os._exit(128 + signal.SIGKILL)
-        for number in ignored:  # exec resets what is handled, but not what is ignored
-            signal.signal(number, signal.SIG_DFL)
         _redirect(program.log)
         _enter(program.cwd)
         _execute(program)
@@ -69,8 +67,7 @@ def _answer(pipe: int, code: int, message: str) -> None:
 
 
 def _redirect(log: str) -> None:
-    """Nothing to read; both outputs to the end of the log, which only its owner may read."""
-    os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
+    """Both outputs to the end of the log, which only its owner may read. The input is the supervisor's: nothing."""
     try:
         file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if _is_full(file):
@@ -122,14 +119,14 @@ def _execute(program: Program) -> NoReturn:
     places = [name] if "/" in name else [os.path.join(folder or ".", name) for folder in path.split(":")]  # noqa: PTH118
     refusal = None
     for place in places:
+        if not os.path.lexists(place):  # much cheaper than to let exec find out
+            continue
         try:
             os.execve(place, program.argv, program.env)
         except (FileNotFoundError, NotADirectoryError):
-            if os.path.lexists(place):
-                refusal = refusal or _without_interpreter(place)
+            refusal = refusal or _without_interpreter(place)
         except PermissionError:
-            if os.path.lexists(place):  # else a directory of PATH is closed to us: the program is elsewhere
-                refusal = refusal or _not_executable(place)
+            refusal = refusal or _not_executable(place)
         except OSError as error:
             raise _unfit(place, error) from None
         except ValueError as error:

@@ -32,7 +32,7 @@ main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 
 
 class SupervisorLost(LocalError):
-    """The supervisor ended, though nobody closed it; every process it looked after has been ended too."""
+    """There is no supervisor, though nobody closed it; every process it looked after has been ended."""
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -96,17 +96,23 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         token = f"{os.getpid()}-{os.urandom(8).hex()}"
-        with theirs:
-            home = str(Path(paddlejob.__file__).parent.parent)
-            said = [str(theirs.fileno()), str(os.getpid()), token, home]
+        home = str(Path(paddlejob.__file__).parent.parent)
+        said = [str(theirs.fileno()), str(os.getpid()), token, home]
+        # The encoding must be ours: strange file names then mean the same there.
+        command = [sys.executable, "-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}", "-c", _BOOT, *said]
+        try:
             process = subprocess.Popen(
-                # As strange file names mean the same there as here, so must the encoding.
-                [sys.executable, "-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}", "-c", _BOOT, *said],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # what the terminal sends is for the runner
             )
+        except OSError as error:
+            ours.close()
+            raise SupervisorLost(f"cannot start {sys.executable} to look after processes: {error.strerror}") from error
+        finally:
+            theirs.close()
         return cls(process, ours, token)
 
     async def listen(self, on_event: Callable[[Event], None]) -> None:

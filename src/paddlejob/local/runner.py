@@ -44,10 +44,10 @@ class Runner:
         *,
         supervisor: Supervisor,
         watching: Callable[[State], None],
-        many_addresses: bool | None = None,
+        one_address: bool = False,
     ) -> None:
         rng = random.Random()
-        many = has_many_addresses() if many_addresses is None else many_addresses
+        many = not one_address and has_many_addresses()
         self.job = here(manifest.job, None if many else free_block(ports_needed(manifest.job), rng))
         addresses: Iterator[str] = own_addresses(rng) if many else repeat(ONLY)
         self._folder = folder

@@ -52,7 +52,6 @@ class Supervision:
         self._poll = select.poll()
         self._channel = Channel(socket, self._poll)
         self._wakeups = Wakeups(self._poll)
-        self._ignored = [int(one) for one in signal.valid_signals() if signal.getsignal(one) is signal.SIG_IGN]
         self._containers: dict[str, Container] = {}
         self._mains: dict[int, Container] = {}  # by pid, those not yet waited for
         self._answers: dict[int, Container] = {}  # by pipe
@@ -97,7 +96,7 @@ class Supervision:
             try:
                 pid = os.fork()
                 if pid == 0:
-                    become(program, self._pid, self._ignored, theirs)
+                    become(program, self._pid, theirs)
             except OSError:
                 os.close(answer)
                 raise

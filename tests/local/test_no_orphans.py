@@ -1,0 +1,61 @@
+"""The runner killed with SIGKILL at any moment leaves no process and no unreadable state."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from paddlejob.local.state import folders
+from tests.cluster.waiting import wait_until
+from tests.local.workbench import Workbench, a_role
+
+TREE = "setsid sh -c 'exec sleep 1000' & sh -c 'sleep 1000' & exec sleep 1000"
+ROUNDS = 50
+
+
+@pytest.mark.timeout(400)
+def test_fifty_runners_killed_at_random_moments_leave_nothing(bench: Workbench) -> None:
+    rng = random.Random(20261116)
+    path = bench.write("victim", ps=a_role(1, "sh", "-c", TREE), worker=a_role(2, "sh", "-c", TREE))
+    for _ in range(ROUNDS):
+        runner = bench.start("run", path)
+        deadline = time.monotonic() + rng.uniform(0.05, 1.2)
+        while time.monotonic() < deadline and runner.poll() is None:
+            pass  # the moment is the point: any moment of a start
+        runner.kill()
+        runner.wait()
+        wait_until(lambda: not survivors(bench.state_root), timeout=20)
+        for _, state in folders(bench.state_root):
+            assert not state.alive
+    assert bench.paddlejob("list").returncode == 0
+    assert bench.paddlejob("delete", "victim").returncode in (0, 2)  # 2: killed before it wrote anything
+
+
+def survivors(root: Path) -> list[int]:
+    """Processes whose environment says that they belong to a job below this state folder."""
+    return marked_below(str(root.parent))
+
+
+def marked_below(state_home: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                environment = (folder / "environ").read_bytes()
+            except OSError:
+                continue
+            if b"PADDLEJOB_CONTAINER=" in environment and state_home.encode() in environment:
+                found.append(int(folder.name))
+    return found
+
+
+def test_survivors_would_be_seen(bench: Workbench) -> None:
+    """The check above can fail: while a job runs, its processes are found by it."""
+    bench.paddlejob("run", "--detach", bench.write("alive", worker=a_role(1, "sleep", "1000")))
+    state = bench.in_phase("alive", "Running")
+    assert survivors(bench.state_root) == bench.processes(state) != []
+    bench.paddlejob("delete", "alive")
+    assert survivors(bench.state_root) == []

@@ -1,0 +1,162 @@
+"""`paddlejob run` as a person meets it: what it prints, its exit codes, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from paddlejob.local.proc import is_alive
+from tests.cluster.waiting import wait_until
+from tests.local.workbench import Workbench, a_role
+
+SLEEP = ("sleep", "1000")
+
+
+def test_a_job_that_completes_exits_with_0_and_shows_its_workers_lines(bench: Workbench) -> None:
+    path = bench.write("fine", ps=a_role(1, *SLEEP), worker=a_role(2, "sh", "-c", "echo I am $PADDLE_TRAINER_ID"))
+    done = bench.paddlejob("run", path)
+    assert done.returncode == 0, done.stderr
+    assert {"[fine-worker-0] I am 0", "[fine-worker-1] I am 1"} <= set(done.stdout.splitlines())
+    assert "fine: Completed: 2 of 2 workers succeeded" in done.stdout
+
+
+def test_a_job_that_fails_exits_with_1_and_says_what_to_read(bench: Workbench) -> None:
+    path = bench.write("broken", worker=a_role(1, "sh", "-c", "echo reading; echo no such file >&2; exit 3"))
+    done = bench.paddlejob("run", path)
+    assert done.returncode == 1
+    assert "broken-worker-0 failed with exit code 3 (Error)" in done.stdout
+    assert "last lines of broken-worker-0:\nreading\nno such file\n" in done.stdout
+    assert "more: paddlejob logs broken" in done.stdout
+
+
+BAD: dict[str, tuple[dict[str, object], str]] = {
+    "no command": ({"worker": a_role(1)}, "give the command after --"),
+    "an unmapped claim": (
+        {
+            "worker": {
+                "replicas": 1,
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {"name": "a", "command": ["true"], "volumeMounts": [{"name": "d", "mountPath": "/d"}]}
+                        ],
+                        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}],
+                    }
+                },
+            }
+        },
+        "--volume d=PATH",
+    ),
+    "a feature of a later release": ({"worker": a_role(2, "true"), "elastic": 1}, "cannot run elastic yet"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_job_that_can_never_start_here_is_refused_with_2_and_leaves_nothing(bench: Workbench, case: str) -> None:
+    spec, said = BAD[case]
+    done = bench.paddlejob("run", bench.write("bad", **spec))
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not bench.state_root.exists()
+
+
+def test_a_command_after_two_dashes_replaces_that_of_the_image(bench: Workbench) -> None:
+    done = bench.paddlejob("run", bench.write("given", worker=a_role(1)), "--", "sh", "-c", "echo given -x")
+    assert (done.returncode, "[given-worker-0] given -x" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_program_that_is_not_there_is_told(bench: Workbench) -> None:
+    done = bench.paddlejob("run", bench.write("lost", worker=a_role(1, "no-such-program")))
+    assert done.returncode == 1
+    assert "program not found: no-such-program" in done.stdout
+
+
+def test_a_folder_for_the_state_that_cannot_be_written_is_told(bench: Workbench) -> None:
+    bench.env["XDG_STATE_HOME"] = "/proc/nowhere"
+    done = bench.paddlejob("run", bench.write("homeless", worker=a_role(1, "true")))
+    assert done.returncode == 1
+    assert "cannot keep the job's state in /proc/nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_state_and_logs_are_readable_by_their_owner_only(bench: Workbench) -> None:
+    bench.paddlejob("run", bench.write("private", worker=a_role(1, "true")))
+    assert bench.state_root.stat().st_mode & 0o077 == 0
+
+
+def test_ctrl_c_ends_every_process_and_exits_with_130(bench: Workbench) -> None:
+    runner = bench.start("run", bench.write("stopped", ps=a_role(1, *SLEEP), worker=a_role(1, *SLEEP)))
+    state = bench.in_phase("stopped", "Running")
+    assert len(bench.processes(state)) == 2
+    runner.send_signal(signal.SIGINT)
+    assert runner.wait(20) == 130
+    assert bench.processes(state) == []
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_stubborn(bench: Workbench) -> None:
+    stubborn = ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done")
+    runner = bench.start("run", bench.write("stubborn", worker=a_role(1, *stubborn)))
+    state = bench.in_phase("stubborn", "Running")
+    wait_until(lambda: "ready" in (log(bench, "stubborn").read_text() if log(bench, "stubborn").exists() else ""))
+    runner.send_signal(signal.SIGINT)
+    bench.until("stubborn", lambda state: state.job.status.phase == "Terminating")
+    runner.send_signal(signal.SIGINT)
+    assert runner.wait(20) == 130
+    assert bench.processes(state) == []
+
+
+def log(bench: Workbench, name: str) -> Path:
+    return bench.state_root / "default" / name / "logs" / f"{name}-worker-0.paddle.log"
+
+
+def test_two_jobs_of_one_name_cannot_run_at_once_but_one_after_the_other(bench: Workbench) -> None:
+    path = bench.write("single", worker=a_role(1, *SLEEP))
+    assert bench.paddlejob("run", "--detach", path).returncode == 0
+    bench.in_phase("single", "Running")
+    second = bench.paddlejob("run", path)
+    assert (second.returncode, "runs here already" in second.stderr) == (2, True)
+    assert bench.paddlejob("delete", "single").returncode == 0
+    assert bench.paddlejob("run", path, "--", "true").returncode == 0
+
+
+def test_other_terminals_can_list_describe_read_wait_and_delete(bench: Workbench) -> None:
+    path = bench.write("shared", worker=a_role(1, "sh", "-c", "echo line one; sleep 1000"))
+    bench.paddlejob("run", "--detach", path)
+    state = bench.in_phase("shared", "Running")
+    assert bench.paddlejob("list").stdout.splitlines()[1].split()[:4] == ["shared", "Running", "Single", "1/1"]
+    page = bench.paddlejob("describe", "shared").stdout
+    assert "Status:     Running" in page
+    assert "shared-worker-0" in page
+    wait_until(lambda: "[shared-worker-0] line one" in bench.paddlejob("logs", "shared").stdout)
+    late = bench.paddlejob("wait", "shared", "--timeout", "0.1")
+    assert (late.returncode, "has not ended within 0.1 s" in late.stderr) == (1, True)
+    assert bench.paddlejob("delete", "shared").stdout == "shared deleted\n"
+    assert not is_alive(state.pid, state.start_time)
+    assert bench.processes(state) == []
+    assert "no local jobs" in bench.paddlejob("list").stdout
+
+
+def test_logs_are_followed_to_the_end_of_the_job(bench: Workbench) -> None:
+    sign = bench.folder / "go"
+    program = f"echo first; while [ ! -e {sign} ]; do sleep 0.05; done; echo last"
+    bench.paddlejob("run", "--detach", bench.write("told", worker=a_role(2, "sh", "-c", program)))
+    bench.in_phase("told", "Running")
+    following = bench.start("logs", "-f", "told", "--index", "1")
+    assert following.stdout is not None
+    assert following.stdout.readline() == "[told-worker-1] first\n"
+    sign.touch()
+    assert following.stdout.read() == "[told-worker-1] last\n"
+    assert following.wait(20) == 0
+    assert bench.paddlejob("wait", "told").returncode == 0
+    assert bench.paddlejob("logs", "told", "--tail", "1").stdout.splitlines() == [
+        "[told-worker-0] last",
+        "[told-worker-1] last",
+    ]
+
+
+@pytest.mark.parametrize("command", ["describe", "logs", "wait", "delete"])
+def test_a_job_that_is_not_there_is_told_with_2(bench: Workbench, command: str) -> None:
+    done = bench.paddlejob(command, "nobody")
+    assert (done.returncode, "there is no local job nobody" in done.stderr) == (2, True)

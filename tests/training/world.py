@@ -1,0 +1,12 @@
+"""A trainer that only looks around: who is there, and does everybody really talk to everybody?"""
+
+import json
+
+import paddle
+import paddle.distributed as dist
+
+dist.init_parallel_env()
+rank, world = dist.get_rank(), dist.get_world_size()
+everybody: list[paddle.Tensor] = []
+dist.all_gather(everybody, paddle.to_tensor([rank]))
+print("RESULT " + json.dumps({"rank": rank, "world": world, "met": [int(one) for one in everybody]}), flush=True)
