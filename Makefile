@@ -34,6 +34,7 @@ test: check cluster paddle ## Everything: linters, types, generated files, then 
 	@$(BIN)/pytest --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
+	@$(BIN)/python -m bench.local
 	@$(BIN)/python -m bench.jobs
 
 paddle: env ## Make the environment with PaddlePaddle for the tests and examples (about 590 MB)
