@@ -105,7 +105,7 @@ def gather(value: float) -> list[float]:
         return [value]
     values: list[paddle.Tensor] = []
     dist.all_gather(values, paddle.to_tensor([value], dtype="float64"))
-    return [float(one) for one in values]
+    return [one.item() for one in values]
 
 
 class Checkpoint:

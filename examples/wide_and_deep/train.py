@@ -143,8 +143,7 @@ def work(model: WideAndDeep) -> None:
     executor = paddle.static.Executor(paddle.CPUPlace())
     executor.run(paddle.static.default_startup_program())
     fleet.init_worker()
-    rank, world = fleet.worker_index(), fleet.worker_num()
-    shards = max(4, world)
+    rank, world, shards = fleet.worker_index(), fleet.worker_num(), max(4, fleet.worker_num())
     mine = [int(name) for name in fleet.util.get_file_shard([str(shard) for shard in range(shards)])]
     tests = [click_log(shard, shards, TEST_ROWS, seed=1) for shard in range(shards)]
     values, numbers, clicks = (np.concatenate(part) for part in zip(*tests, strict=True))
@@ -192,7 +191,8 @@ def main() -> None:
         os.chdir(tempfile.gettempdir())
         say(f"server {fleet.server_index()}/{fleet.server_num()}: ready")
         paddle.disable_signal_handler()  # the operator ends servers by SIGTERM; Paddle would print a stack trace
-        fleet.run_server()
+        fleet.run_server()  # returns only when it cannot listen
+        sys.exit(f"server cannot listen: is {os.environ['POD_IP']}:{os.environ['PADDLE_PORT']} in use?")
 
 
 if __name__ == "__main__":

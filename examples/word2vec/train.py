@@ -187,7 +187,8 @@ def main() -> None:
         os.chdir(tempfile.gettempdir())
         say(f"server {fleet.server_index()}/{fleet.server_num()}: ready")
         paddle.disable_signal_handler()  # the operator ends servers by SIGTERM; Paddle would print a stack trace
-        fleet.run_server()
+        fleet.run_server()  # returns only when it cannot listen
+        sys.exit(f"server cannot listen: is {os.environ['POD_IP']}:{os.environ['PADDLE_PORT']} in use?")
 
 
 if __name__ == "__main__":

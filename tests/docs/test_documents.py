@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,8 +14,10 @@ import pytest
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
+from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk
+from tools.paddle_env import paddle_python
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -22,6 +25,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 # Commands that need no cluster of ours, and what runs them for real.
 ELSEWHERE = {
     "make test": "CI runs exactly this",
+    "make demo": "test_the_demo_trains_for_real_in_an_environment_of_its_own",
     "pip install .": "test_the_package_installs_as_the_dockerfile_does_it",
 }
 
@@ -40,9 +44,10 @@ def fresh(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Itera
 class Reader:
     """A person who types what the README says, line by line."""
 
-    def __init__(self, cluster: ControlPlane, folder: Path) -> None:
+    def __init__(self, cluster: ControlPlane, bench: Workbench) -> None:
         self._cluster = cluster
-        self._folder = folder
+        self._bench = bench
+        self._folder = bench.folder
         self.operators: list[OperatorProcess] = []
 
     def type(self, line: str) -> None:
@@ -51,6 +56,9 @@ class Reader:
         if line == "paddlejob operator":
             kubeconfig = self._cluster.kubeconfig(self._folder / "kubeconfig")
             self.operators.append(OperatorProcess(kubeconfig, self._folder / "operator.log", []).start())
+        elif line.startswith("paddlejob ") and "|" not in line:
+            done = self._bench.paddlejob(*line.split()[1:], timeout=300)
+            assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
         elif line == "paddlejob crd | kubectl create -f -":
             printed = subprocess.run([sys.executable, "-m", "paddlejob", "crd"], capture_output=True, check=True)
             self._cluster.kubectl("create", "-f", "-", stdin=printed.stdout.decode())
@@ -62,10 +70,11 @@ class Reader:
 
 @pytest.mark.timeout(300)
 def test_every_command_of_the_readme_works(
-    fresh: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh: ControlPlane, bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    reader = Reader(fresh, tmp_path)
+    bench.env["PADDLEJOB_PYTHON"] = str(paddle_python())
+    reader = Reader(fresh, bench)
     try:
         for line in commands(ROOT / "README.md"):
             if line.startswith("kubectl -n paddle-system create"):
@@ -112,6 +121,17 @@ def test_make_alone_lists_every_target_with_its_help() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert phony is not None
     assert [target for target in phony[1].split() if f"make {target} " not in said] == []
+
+
+@pytest.mark.timeout(600)
+def test_the_demo_trains_for_real_in_an_environment_of_its_own(tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    make = ["make", "-C", str(ROOT), "demo", f"VENV={tmp_path / 'venv'}", f"PYTHON={sys.executable}"]
+    done = subprocess.run(make, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for said in ("Making a Python environment", "Getting PaddlePaddle", "after training", "What to try next"):
+        assert said in done.stdout
+    assert "wide-and-deep: Completed: 2 of 2 workers succeeded" in done.stdout
 
 
 @pytest.mark.timeout(600)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
+from paddlejob.local.proc import descendants, is_alive
 from paddlejob.local.state import folders
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench, a_role
@@ -32,6 +35,21 @@ def test_fifty_runners_killed_at_random_moments_leave_nothing(bench: Workbench) 
             assert not state.alive
     assert bench.paddlejob("list").returncode == 0
     assert bench.paddlejob("delete", "victim").returncode in (0, 2)  # 2: killed before it wrote anything
+
+
+def test_what_outlives_runner_and_supervisor_together_is_ended_by_the_next_command(bench: Workbench) -> None:
+    bench.paddlejob("run", "--detach", bench.write("double", worker=a_role(1, "sh", "-c", TREE)))
+    state = bench.in_phase("double", "Running")
+    wait_until(lambda: len(survivors(bench.state_root)) >= 3)
+    supervisor = descendants(state.pid)[0]
+    for pid in (state.pid, supervisor):
+        os.kill(pid, signal.SIGSTOP)  # neither may notice the other's end
+    for pid in (supervisor, state.pid):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(state.pid, state.start_time))
+    assert "Lost" in bench.paddlejob("list").stdout
+    assert bench.paddlejob("delete", "double").returncode == 0
+    assert survivors(bench.state_root) == []
 
 
 def survivors(root: Path) -> list[int]:

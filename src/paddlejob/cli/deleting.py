@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from paddlejob.cli.errors import BadUse
 from paddlejob.local.errors import NotFound
 from paddlejob.local.proc import is_alive
-from paddlejob.local.runner import NAMESPACE
+from paddlejob.local.runner import NAMESPACE, clear_up
 from paddlejob.local.state import find, root
 
 PAUSE = 0.05
@@ -38,5 +38,6 @@ def delete(
             os.kill(state.pid, signal.SIGTERM)
     while is_alive(state.pid, state.start_time) and not state.ended:
         time.sleep(PAUSE)
+    clear_up(state)
     folder.remove()
     print(f"{name} deleted")

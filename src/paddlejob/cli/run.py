@@ -56,7 +56,9 @@ def run(
         raise _no_room(error) from error
     name, folder = manifest.job.metadata.name, Folder(around.folder)
     if detach and go_to_background(folder.path / "runner.log"):
-        console.print(f"{name} runs in the background: `paddlejob logs -f {name}`, `paddlejob delete {name}`")
+        console.print(
+            f"{name} runs in the background: `paddlejob logs -f {name}`, `paddlejob delete {name}`", soft_wrap=True
+        )
         return 0
     supervisor = Supervisor.fork()
     try:

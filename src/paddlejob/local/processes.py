@@ -78,7 +78,7 @@ class Supervisor:
         self.pid = process.pid
         self._process = process
         self._channel = channel
-        self._token = token
+        self.token = token
         self._frames = Frames()
         self._unsent = bytearray()
         self._loop: asyncio.AbstractEventLoop | None = None  # set while it watches for room to send
@@ -204,7 +204,7 @@ class Supervisor:
         self._stop_watching()
         self._channel.close()
         if self._process.wait() != 0:
-            sweep(self._token, {pid for pid in self._live.values() if pid is not None})
+            sweep(self.token, {pid for pid in self._live.values() if pid is not None})
 
 
 def _event(message: tuple[object, ...]) -> Event:

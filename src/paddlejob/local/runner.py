@@ -27,6 +27,7 @@ from paddlejob.local.manifest import Manifest
 from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
 from paddlejob.local.state import Folder, State, Told
+from paddlejob.local.sweeping import sweep
 
 NAMESPACE = "default"
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.
@@ -134,6 +135,7 @@ class Runner:
             file=self._file,
             pid=os.getpid(),
             start_time=start_time(os.getpid()),
+            token=self._supervisor.token,
             pods=tuple(pod.snapshot() for pod in self.machine.pods.values()),
             events=tuple(self._events),
             ended=ended,
@@ -175,7 +177,15 @@ def claim(folder: Folder, job: PaddleJob) -> None:
     if state is not None and state.alive:
         name = job.metadata.name
         raise AlreadyRunning(f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`")
+    if state is not None:
+        clear_up(state)
     folder.create()
+
+
+def clear_up(state: State) -> None:
+    """End what a run left behind whose runner and supervisor were killed at the same moment."""
+    if state.token and not state.ended and not state.alive:
+        sweep(state.token, set())
 
 
 def _now() -> datetime:

@@ -36,6 +36,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     pid: int
     start_time: str | None
+    token: str = ""
+    """What every process of this run has in its environment."""
     pods: tuple[Pod, ...] = ()
     events: tuple[Told, ...] = ()
     ended: bool = False

@@ -1,0 +1,84 @@
+"""On a terminal a job shows itself as a live table; in a pipe as plain lines."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from paddlejob.cli.follow import Follower
+from paddlejob.cli.views import age
+from tests.local.workbench import Workbench, a_role
+
+
+def on_a_terminal(bench: Workbench, *args: str | Path) -> tuple[int, str]:
+    """Exit code and everything that was drawn."""
+    ours, theirs = pty.openpty()
+    env = {**bench.env, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
+    env.pop("NO_COLOR", None)
+    command = [sys.executable, "-m", "paddlejob", *map(str, args)]
+    with subprocess.Popen(command, env=env, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
+        os.close(theirs)
+        drawn = b""
+        while True:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            drawn += data
+        os.close(ours)
+    return process.returncode, drawn.decode()
+
+
+def plain(drawn: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
+
+
+def test_a_terminal_sees_a_table_of_pods_and_the_workers_lines_in_colour(bench: Workbench) -> None:
+    script = "echo hello from $PADDLE_TRAINER_ID; sleep 0.6; echo bye"
+    path = bench.write("shown", ps=a_role(1, "sleep", "1000"), worker=a_role(2, "sh", "-c", script))
+    code, drawn = on_a_terminal(bench, "run", path)
+    assert code == 0
+    text = plain(drawn)
+    for word in ("POD", "STATE", "UP", "RESTARTS", "LAST LINE", "shown-ps-0", "shown-worker-0 hello from 0"):
+        assert word in text
+    assert re.search(r"shown-worker-1\s+running", text)
+    assert re.search(r"shown  Running  PS", text)
+    assert "shown: Completed: 2 of 2 workers succeeded" in text
+    assert "\x1b[36m" in drawn  # colours
+
+
+def test_a_pipe_sees_no_colours_and_no_cursor_movement(bench: Workbench) -> None:
+    done = bench.paddlejob("run", bench.write("piped", worker=a_role(1, "echo", "hello")))
+    assert "\x1b" not in done.stdout
+    assert done.stdout.splitlines()[0] == "piped: Starting"
+
+
+def test_a_failure_on_a_terminal_says_what_to_read(bench: Workbench) -> None:
+    code, drawn = on_a_terminal(bench, "run", bench.write("broken", worker=a_role(1, "sh", "-c", "echo oh no; exit 9")))
+    assert code == 1
+    assert "broken-worker-0 failed with exit code 9 (Error)" in plain(drawn)
+    assert "last lines of broken-worker-0" in plain(drawn)
+
+
+def test_lines_are_told_when_they_are_whole_and_the_rest_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    follower = Follower(path)
+    assert list(follower.lines()) == []
+    path.write_bytes(b"one\ntw")
+    assert list(follower.lines()) == ["one"]
+    with path.open("ab") as file:
+        file.write(b"o\n10%\r20%\r\nrest")
+    assert list(follower.lines()) == ["two", "20%"]
+    assert list(follower.lines(last_call=True)) == ["rest"]
+    assert follower.last == "rest"
+
+
+def test_an_age_is_written_as_kubectl_writes_it() -> None:
+    assert age("2000-01-01T00:00:00Z").endswith("h")
+    assert re.fullmatch(r"\d+d\d+h", age("2000-01-01T00:00:00Z"))
