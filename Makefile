@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 OLDEST ?= python3.10
+# Tests mostly wait: more of them at once than there are cores. Each process starts a control plane of its own.
+PROCESSES ?= 3
 VENV ?= .venv
 BIN := $(VENV)/bin
 say = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
@@ -30,8 +32,8 @@ $(VENV)-demo/.installed: pyproject.toml
 	@touch $@
 
 test: check cluster paddle ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
-	$(call say,Running all tests (a few minutes; the real API server starts once))
-	@$(BIN)/pytest --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+	$(call say,Running all tests (about ten minutes))
+	@$(BIN)/pytest -n $(PROCESSES) --dist loadfile --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
 	@$(BIN)/python -m bench.local
