@@ -73,6 +73,8 @@ lock: ## Pin the development versions anew in requirements-dev.txt (needs the ol
 	@$(VENV)-lock/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
 	  --output-file requirements-dev.txt pyproject.toml
+	@# What only the oldest Python needs, and newer ones refuse.
+	@sed -i -E 's/^(backports-asyncio-runner==[^ ]+) \\/\1 ; python_version < "3.11" \\/' requirements-dev.txt
 	@rm -rf $(VENV)-lock
 
 env: $(VENV)/.installed ## Make the virtual environment

@@ -6,20 +6,20 @@ import random
 import socket
 from itertools import islice
 
-from paddlejob.local.addresses import can_bind, free_block, has_many_addresses, own_addresses
+from paddlejob.local.addresses import can_bind, common_port_is_free, free_block, has_many_addresses, own_addresses
 
 
 def test_every_pod_gets_another_address_of_the_loopback_network() -> None:
-    found = list(islice(own_addresses(random.Random(1), bind=lambda host, port: True), 1000))
+    found = list(islice(own_addresses(random.Random(1)), 1000))
     assert len(set(found)) == 1000
     assert all(one.startswith("127.") and not one.startswith("127.0.") for one in found)
     assert all(0 < int(part) < 255 for one in found for part in one.split(".")[3:])
 
 
-def test_an_address_on_which_somebody_listens_is_passed_over() -> None:
-    first = next(own_addresses(random.Random(1), bind=lambda host, port: True))
-    second = next(own_addresses(random.Random(1), bind=lambda host, port: host != first))
-    assert second != first
+def test_the_usual_port_is_not_used_where_somebody_has_it_or_the_next_one() -> None:
+    assert common_port_is_free(bind=lambda host, port: True)
+    for taken in (2379, 2380):
+        assert not common_port_is_free(bind=lambda host, port, taken=taken: port != taken)  # type: ignore[misc]
 
 
 def test_a_block_of_ports_is_free_in_a_row() -> None:

@@ -17,6 +17,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.cli.detaching import detach as go_to_background
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.views import LiveView, PlainView, View
+from paddlejob.local.addresses import Places, find_places
 from paddlejob.local.errors import LocalError
 from paddlejob.local.interpreter import HOW_TO_GET_ONE, find_python
 from paddlejob.local.machine import Surroundings
@@ -24,7 +25,7 @@ from paddlejob.local.manifest import Manifest, read_manifest
 from paddlejob.local.preflight import check
 from paddlejob.local.processes import Supervisor, SupervisorLost
 from paddlejob.local.runner import Runner, claim, here
-from paddlejob.local.state import Folder, root
+from paddlejob.local.state import Folder, folders, root
 
 REFRESH = 0.25
 INTERRUPTED = 130
@@ -90,7 +91,14 @@ async def _run(
 ) -> int:
     view: View = (LiveView if console.is_terminal else PlainView)(around.logs, console)
     folder, interrupted = Folder(around.folder), False
-    runner = Runner(manifest, around, folder, supervisor=supervisor, watching=view.update, one_address=one_address)
+    runner = Runner(
+        manifest,
+        around,
+        folder,
+        supervisor=supervisor,
+        watching=view.update,
+        places=_places(manifest, one_address=one_address),
+    )
 
     def stop() -> None:
         nonlocal interrupted
@@ -107,6 +115,12 @@ async def _run(
         await asyncio.gather(ticking, return_exceptions=True)
         view.close()
     return _summary(job, folder, console, interrupted=interrupted)
+
+
+def _places(manifest: Manifest, *, one_address: bool) -> Places:
+    others = any(state.alive for _, state in folders(root(os.environ)))
+    pods = sum(asked.replicas for _, asked in manifest.job.spec.roles)
+    return find_places(pods, one_address=one_address, beside_others=others)
 
 
 async def _tick(view: View) -> None:

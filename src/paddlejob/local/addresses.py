@@ -1,7 +1,7 @@
 """An address for every pod: one of its own on the loopback network, or 127.0.0.1 for all where only that exists.
 
 Linux answers on all of 127.0.0.0/8 without any set-up; macOS only on 127.0.0.1. There pods share it, and each gets a
-port of its own from a free block that is written on the job.
+port of its own from a free block that is written on the job; so it is, too, where somebody has Paddle's usual port.
 """
 
 from __future__ import annotations
@@ -9,13 +9,33 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import repeat
 
 from paddlejob.api.names import PORT
 
 ONLY = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"
 LOW, HIGH = 35000, 60000
 
 CanBind = Callable[[str, int], bool]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the pods of a job listen: their addresses, and the first of a block of ports if they need their own."""
+
+    addresses: Iterator[str]
+    first_port: int | None
+
+
+def find_places(pods: int, *, one_address: bool = False, beside_others: bool = False) -> Places:
+    """Another job's launcher may take the usual port at any moment, on every address: beside others it is not used."""
+    rng = random.Random()
+    many = not one_address and has_many_addresses()
+    usual = many and not beside_others and common_port_is_free()
+    addresses = own_addresses(rng) if many else repeat(ONLY)
+    return Places(addresses, None if usual else free_block(pods + 1, rng))
 
 
 def can_bind(host: str, port: int) -> bool:
@@ -32,8 +52,13 @@ def has_many_addresses(bind: CanBind = can_bind) -> bool:
     return bind("127.77.77.77", 0)
 
 
-def own_addresses(rng: random.Random, bind: CanBind = can_bind) -> Iterator[str]:
-    """Addresses for one job, away from those of other jobs: a block chosen by chance, and free on Paddle's ports."""
+def common_port_is_free(bind: CanBind = can_bind) -> bool:
+    """Whether pods can use the port they have on a cluster: an etcd has the same, and so has every Paddle launcher."""
+    return bind(EVERYWHERE, PORT) and bind(EVERYWHERE, PORT + 1)
+
+
+def own_addresses(rng: random.Random) -> Iterator[str]:
+    """Addresses for one job, in a block chosen by chance, away from those of other jobs."""
     second, third = rng.randrange(16, 240), rng.randrange(0, 256)
     number = 0
     while True:
@@ -41,14 +66,12 @@ def own_addresses(rng: random.Random, bind: CanBind = can_bind) -> Iterator[str]
         upper, last = divmod(third * 256 + number, 256)
         if last in (0, 255):
             continue
-        address = f"127.{second + upper // 256 % 16}.{upper % 256}.{last}"
-        if bind(address, PORT) and bind(address, PORT + 1):
-            yield address
+        yield f"127.{second + upper // 256 % 16}.{upper % 256}.{last}"
 
 
 def free_block(size: int, rng: random.Random, bind: CanBind = can_bind) -> int:
     """The first of `size` ports in a row that nobody listens on."""
     while True:
         first = rng.randrange(LOW, HIGH - size)
-        if all(bind(ONLY, port) for port in range(first, first + size)):
+        if all(bind(EVERYWHERE, port) for port in range(first, first + size)):
             return first

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timezone
-from itertools import repeat
 
 import msgspec
 
@@ -19,8 +17,7 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Announce, plan
 from paddlejob.core.conditions import timestamp
-from paddlejob.core.ports import ports_needed
-from paddlejob.local.addresses import ONLY, free_block, has_many_addresses, own_addresses
+from paddlejob.local.addresses import Places
 from paddlejob.local.errors import AlreadyRunning
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
@@ -45,12 +42,9 @@ class Runner:
         *,
         supervisor: Supervisor,
         watching: Callable[[State], None],
-        one_address: bool = False,
+        places: Places,
     ) -> None:
-        rng = random.Random()
-        many = not one_address and has_many_addresses()
-        self.job = here(manifest.job, None if many else free_block(ports_needed(manifest.job), rng))
-        addresses: Iterator[str] = own_addresses(rng) if many else repeat(ONLY)
+        self.job = here(manifest.job, places.first_port)
         self._folder = folder
         self._file = str(manifest.path)
         self._supervisor = supervisor
@@ -62,7 +56,7 @@ class Runner:
         self.machine = Machine(
             manifest,
             surroundings,
-            addresses,
+            places.addresses,
             supervisor=supervisor,
             changed=self._due.set,
             tell=self._tell,
