@@ -70,7 +70,7 @@ lock: ## Pin the development versions anew in requirements-dev.txt (needs the ol
 	$(call say,Resolving versions with $(OLDEST))
 	@$(OLDEST) -m venv $(VENV)-lock
 	@$(VENV)-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	@$(VENV)-lock/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --strip-extras \
+	@$(VENV)-lock/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe --no-strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
 	  --output-file requirements-dev.txt pyproject.toml
 	@# What only the oldest Python needs, and newer ones refuse.

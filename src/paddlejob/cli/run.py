@@ -17,6 +17,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.cli.detaching import detach as go_to_background
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.views import LiveView, PlainView, View
+from paddlejob.core.ports import ports_needed
 from paddlejob.local.addresses import Places, find_places
 from paddlejob.local.errors import LocalError
 from paddlejob.local.interpreter import HOW_TO_GET_ONE, find_python
@@ -119,8 +120,7 @@ async def _run(
 
 def _places(manifest: Manifest, *, one_address: bool) -> Places:
     others = any(state.alive for _, state in folders(root(os.environ)))
-    pods = sum(asked.replicas for _, asked in manifest.job.spec.roles)
-    return find_places(pods, one_address=one_address, beside_others=others)
+    return find_places(ports_needed(manifest.job), one_address=one_address, beside_others=others)
 
 
 async def _tick(view: View) -> None:

@@ -29,13 +29,13 @@ class Places:
     first_port: int | None
 
 
-def find_places(pods: int, *, one_address: bool = False, beside_others: bool = False) -> Places:
+def find_places(ports: int, *, one_address: bool = False, beside_others: bool = False) -> Places:
     """Another job's launcher may take the usual port at any moment, on every address: beside others it is not used."""
     rng = random.Random()
     many = not one_address and has_many_addresses()
     usual = many and not beside_others and common_port_is_free()
     addresses = own_addresses(rng) if many else repeat(ONLY)
-    return Places(addresses, None if usual else free_block(pods + 1, rng))
+    return Places(addresses, None if usual else free_block(ports, rng))
 
 
 def can_bind(host: str, port: int) -> bool:
