@@ -47,7 +47,7 @@ quick: env ## Only the tests that need no cluster
 	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli tests/local
 
 check: env ## Linters, types, import contracts, generated files
-	$(call say,Checking style, types, import contracts and generated files)
+	$(call say,Checking style and types and import contracts and generated files)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy

@@ -39,7 +39,11 @@ WHAT_TO_INSTALL = "install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a fold
 
 
 class BinariesMissing(Exception):
-    """The cluster's programs are neither here nor can they be built."""
+    """The cluster's programs are not here, and there is no Go to build them: the tests that need them are skipped."""
+
+
+class BuildFailed(Exception):
+    """Go is here and could not build them: never a reason to skip anything."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ def _run(command: list[str], folder: Path) -> str:
     env = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": f"{os.environ.get('GOFLAGS', '')} {GOFLAGS}".strip()}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BinariesMissing(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
+        raise BuildFailed(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
     return done.stdout
 
 
@@ -153,8 +157,11 @@ def main() -> int:
     try:
         binaries = find_binaries(lambda line: print(line, flush=True))
     except BinariesMissing as error:
-        print(error, file=sys.stderr)
-        return 1
+        if os.environ.get("CI") == "true":
+            print(error, file=sys.stderr)
+            return 1
+        print(f"TESTS THAT NEED A CLUSTER WILL BE SKIPPED: {error}")
+        return 0
     print(f"the test cluster's programs are in {binaries.kube_apiserver.parent}")
     return 0
 
