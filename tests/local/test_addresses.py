@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import socket
 from itertools import islice
 
-from paddlejob.local.addresses import can_bind, common_port_is_free, free_block, has_many_addresses, own_addresses
+from paddlejob.local.addresses import (
+    can_bind,
+    claim_common_port,
+    common_port_is_free,
+    free_block,
+    has_many_addresses,
+    own_addresses,
+)
 
 
 def test_every_pod_gets_another_address_of_the_loopback_network() -> None:
@@ -20,6 +28,13 @@ def test_the_usual_port_is_not_used_where_somebody_has_it_or_the_next_one() -> N
     assert common_port_is_free(bind=lambda host, port: True)
     for taken in (2379, 2380):
         assert not common_port_is_free(bind=lambda host, port, taken=taken: port != taken)  # type: ignore[misc]
+
+
+def test_only_one_job_of_a_machine_has_the_usual_port() -> None:
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(one) for one in (claim_common_port(), claim_common_port()) if one is not None]
+        assert len(held) <= 1  # none, if a job runs beside this test
+        assert claim_common_port() is None
 
 
 def test_a_block_of_ports_is_free_in_a_row() -> None:

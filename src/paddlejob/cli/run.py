@@ -18,7 +18,7 @@ from paddlejob.cli.detaching import detach as go_to_background
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.views import LiveView, PlainView, View
 from paddlejob.core.ports import ports_needed
-from paddlejob.local.addresses import Places, find_places
+from paddlejob.local.addresses import find_places
 from paddlejob.local.errors import LocalError
 from paddlejob.local.interpreter import HOW_TO_GET_ONE, find_python
 from paddlejob.local.machine import Surroundings
@@ -26,7 +26,7 @@ from paddlejob.local.manifest import Manifest, read_manifest
 from paddlejob.local.preflight import check
 from paddlejob.local.processes import Supervisor, SupervisorLost
 from paddlejob.local.runner import Runner, claim, here
-from paddlejob.local.state import Folder, folders, root
+from paddlejob.local.state import Folder, root
 
 REFRESH = 0.25
 INTERRUPTED = 130
@@ -92,13 +92,14 @@ async def _run(
 ) -> int:
     view: View = (LiveView if console.is_terminal else PlainView)(around.logs, console)
     folder, interrupted = Folder(around.folder), False
+    places = find_places(ports_needed(manifest.job), one_address=one_address)
     runner = Runner(
         manifest,
         around,
         folder,
         supervisor=supervisor,
         watching=view.update,
-        places=_places(manifest, one_address=one_address),
+        places=places,
     )
 
     def stop() -> None:
@@ -115,12 +116,8 @@ async def _run(
         ticking.cancel()
         await asyncio.gather(ticking, return_exceptions=True)
         view.close()
+        places.close()
     return _summary(job, folder, console, interrupted=interrupted)
-
-
-def _places(manifest: Manifest, *, one_address: bool) -> Places:
-    others = any(state.alive for _, state in folders(root(os.environ)))
-    return find_places(ports_needed(manifest.job), one_address=one_address, beside_others=others)
 
 
 async def _tick(view: View) -> None:

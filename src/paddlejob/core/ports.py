@@ -6,6 +6,8 @@ block that was reserved for it, and each pod has one of its own. A port that the
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS, PORT, RoleName
 from paddlejob.core.template import env_value
@@ -40,9 +42,5 @@ def _block(job: PaddleJob) -> int | None:
 
 
 def _offset(job: PaddleJob, role: RoleName) -> int:
-    before = 0
-    for name, asked in job.spec.roles:
-        if name == role:
-            break
-        before += asked.replicas
-    return before
+    before = takewhile(lambda named: named[0] != role, job.spec.roles)
+    return sum(asked.replicas for _, asked in before)

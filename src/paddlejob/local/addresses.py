@@ -27,15 +27,31 @@ class Places:
 
     addresses: Iterator[str]
     first_port: int | None
+    holder: socket.socket | None = None
+    """Keeps the usual port for this job as long as it is open."""
+
+    def close(self) -> None:
+        if self.holder is not None:
+            self.holder.close()
 
 
-def find_places(ports: int, *, one_address: bool = False, beside_others: bool = False) -> Places:
-    """Another job's launcher may take the usual port at any moment, on every address: beside others it is not used."""
+def find_places(ports: int, *, one_address: bool = False) -> Places:
     rng = random.Random()
     many = not one_address and has_many_addresses()
-    usual = many and not beside_others and common_port_is_free()
     addresses = own_addresses(rng) if many else repeat(ONLY)
-    return Places(addresses, None if usual else free_block(ports, rng))
+    holder = claim_common_port() if many and common_port_is_free() else None
+    return Places(addresses, None if holder else free_block(ports, rng), holder)
+
+
+def claim_common_port() -> socket.socket | None:
+    """One job of a machine at a time: its launcher may take the port on every address, at any moment."""
+    holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        holder.bind("\0paddlejob/common-port")  # Linux's names without a file: gone with their process
+    except OSError:
+        holder.close()
+        return None
+    return holder
 
 
 def can_bind(host: str, port: int) -> bool:
