@@ -123,3 +123,22 @@ def test_a_back_off_survives_thousands_of_failures() -> None:
     assert 15 <= backoff.next() <= 30
     backoff.reset()
     assert backoff.next() <= 0.2
+
+
+async def test_a_key_that_the_server_wants_held_comes_only_then_whatever_happens_meanwhile() -> None:
+    queue: WorkQueue[str] = WorkQueue(rng=random.Random(1))
+    queue.add("a")
+    assert await queue.get() == "a"
+    queue.retry("a", at_least=5.0)
+    queue.add("a")  # something about it changed
+    queue.done("a")
+    began = now()
+    assert await queue.get() == "a"
+    assert now() - began >= 5.0
+    queue.done("a")
+    queue.forget("a")
+    queue.add("a")
+    again = now()
+    assert await queue.get() == "a"
+    assert now() == again
+    queue.close()

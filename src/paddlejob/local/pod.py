@@ -9,6 +9,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import msgspec
 from paddlejob.api import ObjectMeta
 from paddlejob.core.children import Pod, PodSpec, PodStatus
 from paddlejob.core.template import main_index, mapping, mappings
-from paddlejob.local.container import Container, RestartPolicy, timestamp
+from paddlejob.local.container import Container, Kind, RestartPolicy, timestamp
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
@@ -50,13 +51,13 @@ class LocalPod:
 
     def _containers(self, logs: Path) -> list[Container]:
         policy: RestartPolicy = self._spec.get("restartPolicy", "Never")
+        places: tuple[tuple[Kind, str], ...] = (("init", "initContainers"), ("main", "containers"))
         made = []
-        for kind, found in (("init", "initContainers"), ("main", "containers")):
+        for place, found in places:
             for one in mappings(self._spec.get(found)):
-                sidecar = kind == "init" and one.get("restartPolicy") == "Always"
-                id_ = f"{self.meta.uid}/{one.get('name')}"
+                kind: Kind = "sidecar" if place == "init" and one.get("restartPolicy") == "Always" else place
                 log = logs / f"{self.meta.name}.{one.get('name')}.log"
-                made.append(Container(id_, one, "sidecar" if sidecar else kind, policy, log))  # type: ignore[arg-type]
+                made.append(Container(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
         return made
 
     @property
@@ -177,7 +178,7 @@ class LocalPod:
         for one in self.containers:
             if one.running:
                 self._supervisor.signal(one.id, signal.SIGTERM)
-                self._later(grace, lambda one=one: self._supervisor.kill(one.id))  # type: ignore[misc]
+                self._later(grace, partial(self._supervisor.kill, one.id))
 
     def kill(self) -> None:
         """At once, without asking."""
