@@ -26,10 +26,11 @@ def test_a_bad_address_is_refused(text: str) -> None:
 
 
 def test_metrics_tell_what_happens_without_naming_a_job(desk: Desk, operator: OperatorProcess) -> None:
-    desk.submit(a_job("measured", worker=a_role(1, ends="succeeded")))
-    desk.submit(a_job("running", worker=a_role(1)))
+    for name in ("measured", "running"):
+        desk.submit(a_job(name, worker=a_role(1)))
+        desk.in_phase(name, "Running")
+    desk.finish_workers("measured")
     desk.in_phase("measured", "Completed")
-    desk.in_phase("running", "Running")
     text = operator.scrape()
     assert 'paddlejob_jobs{phase="Completed"} 1.0' in text
     assert 'paddlejob_jobs{phase="Running"} 1.0' in text

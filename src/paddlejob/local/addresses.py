@@ -16,7 +16,9 @@ from paddlejob.api.names import PORT
 
 ONLY = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"
-LOW, HIGH = 35000, 60000
+# Below the range from which the kernel gives outgoing connections their ports: there a free port may be gone a second
+# later.
+LOW, HIGH = 10000, 32000
 
 CanBind = Callable[[str, int], bool]
 
