@@ -12,7 +12,7 @@ import pytest
 from paddlejob.api import Failure, PaddleJob, RoleStatus
 from paddlejob.core import Pod, observe
 from paddlejob.core.children import ContainerState, ContainerStatus, PodStatus, Terminated
-from paddlejob.core.ending import Completed, Failed, describe, judge, launched
+from paddlejob.core.ending import Completed, Disrupted, Failed, describe, judge, launched
 from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, pods_of
 
 RUNNING = a_ps_job().in_phase("Running")
@@ -32,6 +32,8 @@ def end_of(job: JobBuilder, **changed: PodBuilder | None) -> str:
             return "Completed"
         case Failed(failure):
             return f"Failed by {failure.pod}: {failure.reason}"
+        case Disrupted(failure):
+            return f"Disrupted at {failure.pod}: {failure.reason}"
 
 
 def pod(job: JobBuilder, place: str) -> PodBuilder:

@@ -70,8 +70,11 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     completion_time: Time | None = None
     observed_generation: int = 0
     elastic: Literal["NONE", "DOING", "DONE", "ERROR"] | None = None
-    restarts: int = 0
-    disruptions: int = 0
+    restarts: Annotated[int, Meta(description="Restarts after a failure of the program.")] = 0
+    disruptions: Annotated[int, Meta(description="Restarts after something outside the program took a pod.")] = 0
+    attempt: Annotated[int, Meta(description="How often the whole job was started again.")] = 0
+    next_attempt_time: Annotated[Time | None, Meta(description="When a restart begins, at the earliest.")] = None
+    replacing: Annotated[tuple[str, ...], Meta(description="UIDs of pods that are replaced alone, a few at once.")] = ()
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""
@@ -86,11 +89,6 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     @property
     def finished(self) -> bool:
         return self.phase in FINAL
-
-    @property
-    def attempt(self) -> int:
-        """How often the whole job was started again; the first start is attempt 0."""
-        return self.restarts + self.disruptions
 
 
 def as_json(status: Status) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
 """
 
-from paddlejob.core.actions import Action, Announce, Create, Delete, Touch
+from paddlejob.core.actions import Action, Announce, Create, Delete, DeleteJob, Touch, Update
 from paddlejob.core.children import ConfigMap, Pod, Service
 from paddlejob.core.observe import Observed, Refusal, observe
 from paddlejob.core.plan import Plan, plan
@@ -14,12 +14,14 @@ __all__ = [
     "ConfigMap",
     "Create",
     "Delete",
+    "DeleteJob",
     "Observed",
     "Plan",
     "Pod",
     "Refusal",
     "Service",
     "Touch",
+    "Update",
     "observe",
     "plan",
 ]

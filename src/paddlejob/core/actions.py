@@ -28,6 +28,21 @@ class Delete(msgspec.Struct, frozen=True):
     uid: str
 
 
+class Update(msgspec.Struct, frozen=True):
+    """Put a new body in the place of exactly this object."""
+
+    kind: Kind
+    name: str
+    uid: str
+    body: Body
+
+
+class DeleteJob(msgspec.Struct, frozen=True):
+    """Delete the job itself; what it owns goes with it."""
+
+    uid: str
+
+
 class Touch(msgspec.Struct, frozen=True):
     """Set an annotation on a pod, so that its kubelet looks at it now."""
 
@@ -45,4 +60,4 @@ class Announce(msgspec.Struct, frozen=True):
     attempt: int
 
 
-Action = Create | Delete | Touch | Announce
+Action = Create | Update | Delete | Touch | Announce | DeleteJob

@@ -18,11 +18,14 @@ def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
 
 def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[Announce]:
     attempt = after.attempt
-    if before.phase is None and not unrunnable(job):
+    if before.phase in (None, "Suspended") and after.phase != "Suspended" and not unrunnable(job):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
         yield Announce("Normal", "Created", f"creating {pods} pods in {after.mode} mode", attempt)
     if _stalled(after) and _stalled(after) != _stalled(before):
         yield Announce("Warning", after.reason, after.message, attempt)
+    if (after.restarts, after.disruptions) != (before.restarts, before.disruptions):
+        whole = after.attempt != before.attempt
+        yield Announce("Warning", "Restarted" if whole else "Replaced", after.message, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:
@@ -32,8 +35,15 @@ def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[An
             yield Announce("Normal", "Completed", after.message, attempt)
         case "Failed":
             yield Announce("Warning", "Failed", after.message, attempt)
+        case "Suspended":
+            yield Announce("Normal", "Suspended", "no pods exist until it is resumed", attempt)
         case _:
             pass
+
+
+def _count(status: Status) -> int:
+    """Tells one restart from the next: a replaced pod begins no new attempt."""
+    return status.restarts + status.disruptions
 
 
 def _stalled(status: Status) -> str:

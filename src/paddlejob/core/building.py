@@ -11,11 +11,12 @@ from datetime import datetime
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
-from paddlejob.core.actions import Action, Create, Touch
+from paddlejob.core.actions import Action, Create, Touch, Update
 from paddlejob.core.ending import launched
 from paddlejob.core.environment import shared_environment
 from paddlejob.core.observe import Observed
 from paddlejob.core.pods import pod
+from paddlejob.core.replace import refills
 from paddlejob.core.services import config_map, service
 
 
@@ -26,18 +27,23 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
     first = [*_config_map(job, observed)]
     if job.spec.network == "Service":
         first += _services(job, observed)
-        wanted, touches = first or [*_pods(job, observed)], []
+        wanted, touches = first or [*_pods(job, observed, now)], []
     else:
-        wanted, touches = [*first, *_pods(job, observed)], [*_touches(observed)]
+        wanted, touches = [*first, *_pods(job, observed, now)], [*_touches(observed)]
     return (*(one for one in wanted if (one.kind, one.name) not in held), *touches)
 
 
-def _config_map(job: PaddleJob, observed: Observed) -> Iterator[Create]:
+def _config_map(job: PaddleJob, observed: Observed) -> Iterator[Create | Update]:
     if observed.config_map is not None:
         return
     data = shared_environment(job, observed)
-    if data is not None:
-        yield Create("ConfigMap", job.metadata.name, config_map(job, data))
+    if data is None:
+        return
+    name, body = job.metadata.name, config_map(job, data)
+    if old := observed.old_config_map:
+        yield Update("ConfigMap", name, old.metadata.uid, body)
+    else:
+        yield Create("ConfigMap", name, body)
 
 
 def _services(job: PaddleJob, observed: Observed) -> Iterator[Create]:
@@ -47,8 +53,8 @@ def _services(job: PaddleJob, observed: Observed) -> Iterator[Create]:
             yield Create("Service", slot.name, service(job, slot))
 
 
-def _pods(job: PaddleJob, observed: Observed) -> Iterator[Create]:
-    if launched(job, observed):
+def _pods(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
+    if launched(job, observed) and not refills(job, observed, now):
         return  # a pod that is missing now is lost: a matter of how the job ends
     for slot in observed.slots:
         if slot.pod is None:

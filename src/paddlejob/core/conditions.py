@@ -10,18 +10,17 @@ from datetime import datetime
 from paddlejob.api import Condition, PaddleJob
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.stalling import Stall
-
-
-def timestamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+from paddlejob.core.times import timestamp
 
 
 def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
-    """Running always; an end when it came; Stalled from the first time on."""
+    """Running always; an end when it came; Suspended and Stalled from the first time on."""
     made = [_condition(job, "Running", phase == "Running", (phase, ""), now)]
     for end in ("Completed", "Failed"):
         if phase == end:
             made.append(_condition(job, end, True, (phase, message), now))
+    if phase == "Suspended" or job.status.condition("Suspended"):
+        made.append(_condition(job, "Suspended", phase == "Suspended", (phase, ""), now))
     if stall:
         made.append(_condition(job, "Stalled", True, (stall.reason, stall.message), now))
     elif job.status.condition("Stalled"):

@@ -1,4 +1,4 @@
-"""Whether a job has ended, and how: all workers succeeded, or a pod failed or was lost.
+"""What the pods' ends mean: all workers succeeded, a pod failed by itself, or something outside took one away.
 
 Parameter servers never exit by themselves: they count for failure, never for success.
 """
@@ -9,7 +9,11 @@ import msgspec
 
 from paddlejob.api import Failure, PaddleJob
 from paddlejob.core.children import Pod, Terminated
+from paddlejob.core.disruption import is_disrupted, targeted
 from paddlejob.core.observe import Observed, Slot
+
+# How Paddle's launcher ends when another member is gone.
+AFTER_A_PEER = frozenset({241, 250})
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -17,28 +21,43 @@ class Completed(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
+    """A pod failed by itself."""
+
     failure: Failure
 
 
-def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | None:
-    """The end that the world shows, None while there is none."""
+class Disrupted(msgspec.Struct, frozen=True):
+    """A pod was ended, or taken away, by something outside its program."""
+
+    failure: Failure
+
+
+def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted | None:
+    """The end that the world shows, None while there is none.
+
+    A disruption comes before failures: peers of a pod that is taken away fall after it.
+    """
     workers = observed.of_role("worker")
     missing_but_done = forgotten(job, observed)
     if workers and sum(slot.state == "succeeded" for slot in workers) + missing_but_done >= len(workers):
         return Completed()
     failed = [pod for slot in observed.slots if (pod := slot.pod) and pod.state == "failed"]
-    if failed:
-        return Failed(describe(min(failed, key=_order)))
+    if disrupted := [pod for pod in failed if is_disrupted(pod)]:
+        return Disrupted(describe(min(disrupted, key=_order)))
     lost = [slot for slot in observed.slots if is_lost(job, observed, slot)]
     if len(lost) > missing_but_done:
-        return Failed(
-            Failure(
-                pod=lost[0].name,
-                reason="PodLost",
-                message=f"pod {lost[0].name} was deleted while the job ran",
-            )
-        )
-    return None
+        return Disrupted(_loss(lost[0]))
+    return Failed(describe(min(failed, key=_order))) if failed else None
+
+
+def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
+    """Of a job that has failed: the pod that fell before the one that was seen first, if one comes to light."""
+    failed = {pod.metadata.name: pod for pod in observed.pods if pod.state == "failed"}
+    told = failed.get(job.status.failure.pod) if job.status.failure else None
+    if told is None:
+        return job.status.failure
+    first = min(failed.values(), key=_order)
+    return describe(first) if _order(first)[:2] < _order(told)[:2] else job.status.failure
 
 
 def launched(job: PaddleJob, observed: Observed) -> bool:
@@ -74,12 +93,22 @@ def forgotten(job: PaddleJob, observed: Observed) -> int:
 def describe(pod: Pod) -> Failure:
     """What a person wants to know of a failed pod."""
     ended = _first_failed_container(pod)
+    target = targeted(pod)
+    reasons = (pod.status.reason, target and target.reason, ended and ended.reason, "Error")
+    messages = (pod.status.message, target and target.message, ended and ended.message)
     return Failure(
         pod=pod.metadata.name,
         exit_code=ended.exit_code if ended else None,
-        reason=pod.status.reason or (ended.reason if ended else "") or "Error",
-        message=(pod.status.message or (ended.message if ended else "")).strip(),
+        reason=next(one for one in reasons if one),
+        message=next((one for one in messages if one), "").strip(),
     )
+
+
+def _loss(slot: Slot) -> Failure:
+    target = targeted(slot.pod) if slot.pod else None
+    if target:
+        return Failure(pod=slot.name, reason=target.reason or "PodLost", message=target.message)
+    return Failure(pod=slot.name, reason="PodLost", message=f"pod {slot.name} was deleted while the job ran")
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:
@@ -91,6 +120,9 @@ def _finished_at(end: Terminated) -> str:
     return end.finished_at or "~"  # an unknown time sorts after every known one
 
 
-def _order(pod: Pod) -> tuple[str, str]:
+def _order(pod: Pod) -> tuple[str, bool, str]:
+    """Who fell first. Of those that fell in the same second, one that a lost peer or a deletion can explain is last."""
     ended = _first_failed_container(pod)
-    return (_finished_at(ended) if ended else "~", pod.metadata.name)
+    if ended is None:
+        return ("~", False, pod.metadata.name)
+    return (_finished_at(ended), pod.deleting or ended.exit_code in AFTER_A_PEER, pod.metadata.name)

@@ -41,7 +41,7 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     return [
         _pod_ip(job, role, index),
         *({"name": name, "value": value} for name, value in values.items()),
-        _from_config_map(job, "PADDLE_TRAINERS_NUM"),
+        _demand(job),
     ]
 
 
@@ -52,9 +52,14 @@ def _pod_ip(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
     return {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
-def _from_config_map(job: PaddleJob, name: str) -> EnvVar:
-    """The same value that `envFrom` brings, but demanded: a container never starts on a stranger's ConfigMap."""
-    return {"name": name, "valueFrom": {"configMapKeyRef": {"name": job.metadata.name, "key": name}}}
+def _demand(job: PaddleJob) -> EnvVar:
+    """A key that only the right ConfigMap has: no container starts on a stranger's, nor on an earlier attempt's."""
+    source = {"configMapKeyRef": {"name": job.metadata.name, "key": environment_key(job)}}
+    return {"name": "PADDLE_JOB_ENVIRONMENT", "valueFrom": source}
+
+
+def environment_key(job: PaddleJob) -> str:
+    return f"PADDLE_JOB_ENVIRONMENT_{job.metadata.uid[:8]}_{job.status.attempt}"
 
 
 def job_id(job: PaddleJob) -> str:
@@ -76,6 +81,7 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
         "TRAINERS": str(len(workers)),
         "PSERVERS": str(len(servers)),
         **_trainers(job, workers),
+        environment_key(job): str(job.status.attempt),
     }
     if servers:
         data |= {

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from paddlejob.api import PaddleJob
-from paddlejob.api.names import RoleName, pod_name
+from paddlejob.api.names import LABEL_ATTEMPT, RoleName, pod_name
 from paddlejob.core.children import ConfigMap, Pod, PodState, Service
 
 Kind = Literal["Pod", "Service", "ConfigMap"]
@@ -47,6 +47,10 @@ class Observed(msgspec.Struct, frozen=True):
     pods: tuple[Pod, ...] = ()
     services: tuple[Service, ...] = ()
     config_map: ConfigMap | None = None
+    leftovers: tuple[Pod, ...] = ()
+    """Pods of earlier attempts: they must go before the next one begins."""
+    old_config_map: ConfigMap | None = None
+    """The ConfigMap while it holds the environment of an earlier attempt."""
     refusals: tuple[Refusal, ...] = ()
     taken: frozenset[tuple[Kind, str]] = frozenset()
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
@@ -70,11 +74,15 @@ def observe(
     own_pods, other_pods = _split(job, pods)
     own_services, other_services = _split(job, services)
     own_maps, other_maps = _split(job, config_maps)
+    attempt = str(job.status.attempt)
+    current = {name: pod for name, pod in own_pods.items() if _attempt(pod) == attempt}
     slots = tuple(
-        Slot(role, index, name := pod_name(job.metadata.name, role, index), own_pods.get(name))
+        Slot(role, index, name := pod_name(job.metadata.name, role, index), current.get(name))
         for role, wanted in job.spec.roles
         for index in range(wanted.replicas)
     )
+    config_map = own_maps.get(job.metadata.name)
+    is_current = config_map is not None and _attempt(config_map) == attempt
     taken: set[tuple[Kind, str]] = {("ConfigMap", name) for name in other_maps if name == job.metadata.name}
     if other_pods or other_services:
         taken |= {("Pod", slot.name) for slot in slots if slot.name in other_pods}
@@ -83,10 +91,16 @@ def observe(
         slots=slots,
         pods=tuple(sorted(own_pods.values(), key=lambda pod: pod.metadata.name)),
         services=tuple(own_services.values()),
-        config_map=own_maps.get(job.metadata.name),
+        config_map=config_map if is_current else None,
+        leftovers=tuple(pod for name, pod in own_pods.items() if name not in current),
+        old_config_map=None if is_current else config_map,
         refusals=tuple(refusals),
         taken=frozenset(taken),
     )
+
+
+def _attempt(child: Pod | ConfigMap) -> str:
+    return child.metadata.labels.get(LABEL_ATTEMPT, "0")
 
 
 def _split(job: PaddleJob, children: Iterable[C]) -> tuple[dict[str, C], dict[str, C]]:

@@ -16,11 +16,17 @@ from paddlejob.core.actions import Action
 from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
-from paddlejob.core.conditions import conditions, timestamp
-from paddlejob.core.ending import Completed, judge
+from paddlejob.core.conditions import conditions
+from paddlejob.core.deadline import exceeded, next_deadline
+from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause, judge
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
+from paddlejob.core.replace import remove, replaceable, replacing
+from paddlejob.core.restart import clear, next_attempt, starts_at, stuck, stuck_at, waits
 from paddlejob.core.stalling import stall, unrunnable
+from paddlejob.core.suspend import suspended
+from paddlejob.core.times import earliest, timestamp
+from paddlejob.core.ttl import expire, expires_at
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -34,12 +40,12 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
         return _leave(job)
     for end in FINAL:
         if job.status.phase == end:
-            return Plan(clean(job.spec.cleaning, end, observed), job.status)
+            actions: tuple[Action, ...] = expire(job, now) or clean(job.spec.cleaning, end, observed)
+            return Plan(actions, _final(job, observed, now), earliest(now, expires_at(job)))
     status = _status(job, observed, now)
-    actions: tuple[Action, ...] = announcements(job, status)
-    if not status.finished and not unrunnable(job):
-        actions += build(job, observed, now)
-    return Plan(actions, status, _wake_at(observed, now))
+    actions = (*announcements(job, status), *_work(job, observed, status, now))
+    timers = (starts_at(status), next_deadline(job, status), stuck_at(observed))
+    return Plan(actions, status, earliest(now, *timers, *(one.retry_at for one in observed.refusals)))
 
 
 def _leave(job: PaddleJob) -> Plan:
@@ -47,6 +53,26 @@ def _leave(job: PaddleJob) -> Plan:
     if job.status.finished:
         return Plan((), job.status)
     return Plan((), msgspec.structs.replace(job.status, phase="Terminating"))
+
+
+def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
+    """An end stays as it is; only what led to it may be seen later."""
+    cause = first_cause(job, observed)
+    if cause is None or cause == job.status.failure:
+        return job.status
+    told = _failed(job.status, cause)
+    return msgspec.structs.replace(told, conditions=conditions(job, "Failed", told.message, None, now))
+
+
+def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> tuple[Action, ...]:
+    """What to remove and to make. A decision that is not written yet is not acted upon: it could be forgotten."""
+    decided = (status.attempt, status.replacing) == (job.status.attempt, job.status.replacing)
+    if status.finished or not decided:
+        return ()
+    gone = (*clear(observed), *remove(job, observed))
+    if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
+        return gone
+    return build(job, observed, now)
 
 
 def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
@@ -58,19 +84,44 @@ def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
     end = judge(job, observed)
-    if end is None:
-        return _going_on(job, observed, base, now)
-    return _ended(job, _completed(base) if isinstance(end, Completed) else _failed(base, end.failure), now)
+    if isinstance(end, Completed):
+        return _ended(job, _completed(base), now)
+    if held := suspended(job, observed, base):
+        return msgspec.structs.replace(held, conditions=conditions(job, "Suspended", "", None, now))
+    going_on = _going_on(job, observed, base, now) if end is None else _broken(job, observed, base, end, now)
+    if late := exceeded(job, going_on, now):
+        return _ended(job, msgspec.structs.replace(base, phase="Failed", reason=late.reason, message=late.message), now)
+    return going_on
+
+
+def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
+    """A pod is gone or failed: replace it, start all again, or fail."""
+    told = _failed(base, end.failure)
+    if replaceable(job, observed):
+        counted = replacing(job, told, observed, now)
+        return _going_on(job, observed, counted, now) if counted else _ended(job, told, now)
+    again = next_attempt(job, told, end, now)
+    if again is None:
+        return _ended(job, told, now)
+    return msgspec.structs.replace(again, conditions=conditions(job, "Restarting", "", None, now))
 
 
 def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -> Status:
-    cause = stall(job, observed)
-    current = phase(job, observed)
+    cause = stuck(observed, now) or stall(job, observed)
+    current = "Pending" if waits(job, observed, now) else phase(job, observed)
+    again = base.next_attempt_time is not None and current != "Running"
+    if again and current == "Pending":
+        current = "Restarting"
+    # While a restart goes on, what led to it is the best answer to "why is it not running".
+    told = (
+        _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")
+    )
     return msgspec.structs.replace(
-        base,
+        told,
         phase=current,
-        reason=cause.reason if cause else "",
-        message=cause.message if cause else "",
+        next_attempt_time=base.next_attempt_time if again else None,
+        reason=cause.reason if cause else told.reason,
+        message=cause.message if cause else told.message,
         conditions=conditions(job, current, "", cause, now),
     )
 
@@ -78,12 +129,12 @@ def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -
 def _completed(base: Status) -> Status:
     workers = base.worker.succeeded if base.worker else 0
     text = f"{workers} of {workers} workers succeeded"
-    return msgspec.structs.replace(base, phase="Completed", reason="", message=text)
+    return msgspec.structs.replace(base, phase="Completed", reason="", message=text, failure=None)
 
 
 def _failed(base: Status, failure: Failure) -> Status:
-    code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
-    text = f"{failure.pod} failed{code} ({failure.reason})"
+    how = "was lost" if failure.exit_code is None else f"failed with exit code {failure.exit_code}"
+    text = f"{failure.pod} {how} ({failure.reason})"
     return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 
 
@@ -93,9 +144,7 @@ def _ended(job: PaddleJob, status: Status, now: datetime) -> Status:
     return msgspec.structs.replace(
         status,
         completion_time=timestamp(now),
+        next_attempt_time=None,
+        replacing=(),
         conditions=conditions(job, status.phase, status.message, None, now),
     )
-
-
-def _wake_at(observed: Observed, now: datetime) -> datetime | None:
-    return min((one.retry_at for one in observed.refusals if one.retry_at > now), default=None)

@@ -7,8 +7,9 @@ from collections import Counter
 from paddlejob.api import PaddleJob, RoleStatus
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
-from paddlejob.core.ending import forgotten, is_lost
+from paddlejob.core.ending import forgotten, is_lost, launched
 from paddlejob.core.observe import Observed, Slot
+from paddlejob.core.replace import mends
 
 
 def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
@@ -29,6 +30,8 @@ def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
 def phase(job: PaddleJob, observed: Observed) -> Phase:
     """The phase of a job that has not ended."""
     states = {_state(job, observed, slot) for slot in observed.slots}
+    if launched(job, observed) and ("pending" in states or mends(job, observed)):
+        return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
     if "pending" in states or not states:
         return "Pending"
     return "Starting" if "starting" in states else "Running"

@@ -59,7 +59,6 @@ def _not_supported(job: PaddleJob) -> tuple[str, ...]:
         "intranet: Host": spec.network == "Host",
         "heter": spec.heter is not None,
         "elastic": bool(spec.elastic),
-        "suspend": spec.suspend,
     }
     return tuple(name for name, wanted in asked.items() if wanted)
 

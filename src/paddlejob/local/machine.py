@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from paddlejob.api import ObjectMeta, PaddleJob
-from paddlejob.core import Action, Announce, ConfigMap, Create, Delete, Observed, Touch, observe
+from paddlejob.core import Action, Announce, ConfigMap, Create, Delete, DeleteJob, Observed, Touch, Update, observe
 from paddlejob.core.template import mapping
 from paddlejob.local.invocation import Setting
 from paddlejob.local.manifest import Data, Manifest
@@ -66,7 +66,7 @@ class Machine:
         match action:
             case Create(kind="Pod", name=name, body=body):
                 self._create_pod(name, body)
-            case Create(kind="ConfigMap", name=name, body=body):
+            case Create(kind="ConfigMap", name=name, body=body) | Update(name=name, body=body):
                 self._config_maps[name] = body["data"]
                 meta = msgspec.convert({**body["metadata"], "uid": str(uuid.uuid4())}, ObjectMeta)
                 self._environment = ConfigMap(metadata=meta)
@@ -76,6 +76,8 @@ class Machine:
             case Delete(name=name):
                 if pod := self.pods.get(name):
                     pod.delete()
+            case DeleteJob():
+                pass  # a run has ended by then: what it left expires when somebody looks
             case Touch(name=name):
                 self._touch(name, action)
             case Announce():

@@ -16,7 +16,7 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Announce, plan
-from paddlejob.core.conditions import timestamp
+from paddlejob.core.times import timestamp
 from paddlejob.local.addresses import Places
 from paddlejob.local.errors import AlreadyRunning
 from paddlejob.local.machine import Machine, Surroundings

@@ -6,13 +6,14 @@ touched. What the API server refuses for good comes back as a `Refusal`; what ma
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
 import structlog
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Announce, Create, Delete, Refusal, Touch
+from paddlejob.core import Action, Announce, Create, Delete, DeleteJob, Refusal, Touch, Update
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
@@ -31,7 +32,7 @@ from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.events import event
-from paddlejob.operator.resources import CHILDREN, EVENTS, PODS, Child
+from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS, Child
 
 log = structlog.get_logger()
 
@@ -76,8 +77,13 @@ class Hands:
                 return await self._create(job, action, now)
             case Delete():
                 return await self._delete(job, action, now)
+            case Update():
+                return await self._update(job, action, now)
             case Touch():
                 return await self._touch(job, action, now)
+            case DeleteJob():
+                await self._delete_job(job, action)
+                return None
             case Announce():
                 await self._announce(job, action, now)
                 return None
@@ -104,6 +110,24 @@ class Hands:
             return None
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
         return Refusal(action.kind, action.name, "NameTaken", message, now)
+
+    async def _update(self, job: PaddleJob, action: Update, now: datetime) -> Refusal | None:
+        key = (job.metadata.namespace, action.name)
+        body = {**action.body, "metadata": {**action.body["metadata"], "uid": action.uid}}
+        try:
+            made: Child = await self._client.replace(CHILDREN[action.kind], key, body)
+        except (NotFound, Conflict):
+            return None  # another one has come or goes: the watch tells
+        except (Forbidden, Invalid, BadRequest) as error:
+            return _refusal(action.kind, action.name, error, now)
+        self._cache.wrote(made)
+        log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
+        return None
+
+    async def _delete_job(self, job: PaddleJob, action: DeleteJob) -> None:
+        with contextlib.suppress(NotFound, Conflict):
+            await self._client.delete(JOBS, key_of(job), uid=action.uid)
+            log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
     async def _delete(self, job: PaddleJob, action: Delete, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)

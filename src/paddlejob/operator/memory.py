@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Create, Refusal
+from paddlejob.core import Action, Create, Refusal, Update
 
 FIRST_DELAY = timedelta(seconds=2)
 LONGEST_DELAY = timedelta(seconds=60)
@@ -43,7 +43,7 @@ class Memory:
     def remember(self, job: PaddleJob, tried: Iterable[Action], refused: tuple[Refusal, ...]) -> bool:
         """Take the outcome of a round; True if what is to be told has changed."""
         entry = self._entry(job)
-        names = {(one.kind, one.name) for one in tried if isinstance(one, Create)}
+        names = {(one.kind, one.name) for one in tried if isinstance(one, Create | Update)}
         waiting = tuple(one for one in entry.refusals if (one.kind, one.name) not in names)
         if not names and not refused:
             return False

@@ -1,0 +1,52 @@
+"""Deadlines: the longest a job may run since its start, and the longest it may wait before it runs.
+
+Both are counted from times that stand in the status, so they are the same after a restart of the operator.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.core.times import after, moment
+
+
+class Deadline(msgspec.Struct, frozen=True):
+    at: datetime
+    reason: str
+    message: str
+
+
+def exceeded(job: PaddleJob, status: Status, now: datetime) -> Deadline | None:
+    """`status` is what would be said if there were no deadline."""
+    return min((one for one in _deadlines(job, status) if now >= one.at), key=lambda one: one.at, default=None)
+
+
+def next_deadline(job: PaddleJob, status: Status) -> datetime | None:
+    return min((one.at for one in _deadlines(job, status)), default=None)
+
+
+def _deadlines(job: PaddleJob, status: Status) -> list[Deadline]:
+    found = []
+    active, starting = job.spec.active_deadline_seconds, job.spec.starting_deadline_seconds
+    if status.finished or status.start_time is None:
+        return []
+    if active is not None:
+        text = f"it did not complete within activeDeadlineSeconds, {active} s after its start"
+        found.append(Deadline(after(moment(status.start_time), active), "DeadlineExceeded", text))
+    if starting is not None and (since := _waits_since(status)):
+        why = f": {status.reason}: {status.message}" if status.reason else ""
+        text = f"it was not running within startingDeadlineSeconds, {starting} s{why}"
+        found.append(Deadline(after(since, starting), "StartingDeadlineExceeded", text))
+    return found
+
+
+def _waits_since(status: Status) -> datetime | None:
+    """Since when the job is not running; None while it runs."""
+    running = status.condition("Running")
+    if running is None or running.status == "True":
+        return None
+    # A job that was suspended was not running long before it started afresh.
+    return max(moment(running.last_transition_time), moment(status.start_time or ""))

@@ -1,0 +1,71 @@
+"""Replacing a single pod, where Paddle can take a member back: workers of a PS job without gloo.
+
+Every failure counts against backoffLimit and waits as a restart of the whole job would; a disruption does neither.
+A pod is counted before it is deleted, by its UID in the status: however often we look, it counts once.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.core.actions import Delete
+from paddlejob.core.disruption import is_disrupted
+from paddlejob.core.ending import forgotten, is_lost
+from paddlejob.core.observe import Observed, Slot
+from paddlejob.core.restart import backoff, not_before, starts_at
+from paddlejob.core.times import timestamp
+
+# The status names the pods that are being replaced, and its size must not grow with the job: the others wait in turn.
+MOST_AT_ONCE = 8
+
+
+def replaceable(job: PaddleJob, observed: Observed) -> bool:
+    """Whether all that is broken can be replaced alone."""
+    if job.spec.mode != "PS" or job.spec.with_gloo:
+        return False
+    return all(slot.role == "worker" for slot in observed.slots if _broken(job, observed, slot))
+
+
+def replacing(job: PaddleJob, base: Status, observed: Observed, now: datetime) -> Status | None:
+    """The status in which what is broken is counted; None when no restart is left for it."""
+    broken = [slot.pod for slot in observed.slots if slot.pod and _broken(job, observed, slot)]
+    known = [pod for pod in broken if pod.metadata.uid in job.status.replacing]
+    new = [pod for pod in broken if pod not in known][: MOST_AT_ONCE - len(known)]
+    failed = sum(not is_disrupted(pod) for pod in new)
+    if base.restarts + failed > job.spec.backoff_limit:
+        return None
+    start = timestamp(now) if new else base.next_attempt_time
+    if failed:
+        start = not_before(now + backoff(base.restarts + failed - 1))
+    return msgspec.structs.replace(
+        base,
+        restarts=base.restarts + failed,
+        disruptions=base.disruptions + len(new) - failed,
+        next_attempt_time=start,
+        replacing=tuple(pod.metadata.uid for pod in (*known, *new)),
+    )
+
+
+def remove(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
+    """Delete the pods that are counted already."""
+    counted = [slot.pod for slot in observed.slots if slot.pod and slot.pod.metadata.uid in job.status.replacing]
+    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in counted if not pod.deleting)
+
+
+def mends(job: PaddleJob, observed: Observed) -> bool:
+    """Whether a job that goes on replaces workers: not those that had succeeded before they went."""
+    broken = sum(_broken(job, observed, slot) for slot in observed.slots)
+    return replaceable(job, observed) and broken > forgotten(job, observed)
+
+
+def refills(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+    """Whether missing workers are made again now."""
+    start = starts_at(job.status)
+    return mends(job, observed) and (start is None or now >= start)
+
+
+def _broken(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
+    return slot.state == "failed" or is_lost(job, observed, slot)

@@ -1,0 +1,98 @@
+"""Whole-job restarts: Paddle cannot take a lost member back, so all pods go and a new attempt begins.
+
+A failure of the program counts against backoffLimit and waits longer each time. A disruption is counted apart; a job
+that was running starts again at once, one that never got so far waits too, so that it cannot spin.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.core.actions import Delete
+from paddlejob.core.ending import Disrupted, Failed
+from paddlejob.core.observe import Observed
+from paddlejob.core.stalling import Stall
+from paddlejob.core.times import moment, timestamp
+
+FIRST_BACKOFF = timedelta(seconds=10)
+LONGEST_BACKOFF = timedelta(minutes=6)
+ONE_SECOND = timedelta(seconds=1)
+# How long after its grace period a pod may still be there before somebody should look.
+PATIENCE = timedelta(seconds=30)
+
+
+def next_attempt(job: PaddleJob, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
+    """The status in which a new attempt waits for its start; None when no restart is left."""
+    match end:
+        case Disrupted():
+            ran = job.status.phase == "Running"
+            start = timestamp(now) if ran else not_before(now + backoff(base.disruptions))
+            return _waiting(job, base, start, disruptions=base.disruptions + 1)
+        case Failed() if base.restarts < job.spec.backoff_limit:
+            return _waiting(job, base, not_before(now + backoff(base.restarts)), restarts=base.restarts + 1)
+        case Failed():
+            return None
+
+
+def backoff(restarts: int) -> timedelta:
+    """10 s, 20 s, 40 s … up to 6 min."""
+    return min(LONGEST_BACKOFF, FIRST_BACKOFF * (1 << min(restarts, 10)))
+
+
+def _waiting(job: PaddleJob, base: Status, start: str, **counted: int) -> Status:
+    fresh = {name: RoleStatus(pending=asked.replicas, ready=f"0/{asked.replicas}") for name, asked in job.spec.roles}
+    return msgspec.structs.replace(
+        base,
+        phase="Restarting",
+        attempt=base.attempt + 1,
+        next_attempt_time=start,
+        replacing=(),
+        **fresh,
+        **counted,
+    )
+
+
+def not_before(start: datetime) -> str:
+    """A time in whole seconds that is not earlier."""
+    return timestamp(start if start.microsecond == 0 else start + ONE_SECOND)
+
+
+def starts_at(status: Status) -> datetime | None:
+    """When the attempt that waits may begin."""
+    return moment(status.next_attempt_time) if status.next_attempt_time else None
+
+
+def waits(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+    """Whether this attempt may not begin yet: its time has not come, or the earlier one is still there."""
+    start = starts_at(job.status)
+    return bool(observed.leftovers) or (job.status.phase == "Restarting" and start is not None and now < start)
+
+
+def clear(observed: Observed) -> tuple[Delete, ...]:
+    """Delete what earlier attempts left. Nothing new is made before it is gone: attempts never mix."""
+    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in observed.leftovers if not pod.deleting)
+
+
+def stuck(observed: Observed, now: datetime) -> Stall | None:
+    """A pod of an earlier attempt that does not go: its kubelet does not answer, or a finalizer holds it."""
+    late = [pod for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp) and now >= _overdue(at)]
+    if not late:
+        return None
+    pod = min(late, key=lambda one: one.metadata.name)
+    where = f" on node {pod.spec.node_name}" if pod.spec.node_name else ""
+    text = (
+        f"{len(late)} pods of an earlier attempt do not go away: {pod.metadata.name}{where}: if the node is lost for"
+        " good, delete the Node or the pod by force; otherwise look for a finalizer"
+    )
+    return Stall("PodsRemain", text)
+
+
+def stuck_at(observed: Observed) -> datetime | None:
+    return min((_overdue(at) for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp)), default=None)
+
+
+def _overdue(deleted_at: str) -> datetime:
+    return moment(deleted_at) + PATIENCE
