@@ -215,8 +215,13 @@ def owner_reference(job: PaddleJob) -> OwnerReference:
 
 
 def _child(job: PaddleJob, name: str) -> ObjectMeta:
+    """Of the job's present attempt."""
     return ObjectMeta(
-        name=name, namespace=job.metadata.namespace, uid=f"uid-of-{name}", owner_references=(owner_reference(job),)
+        name=name,
+        namespace=job.metadata.namespace,
+        uid=f"uid-of-{name}",
+        labels={n.LABEL_ATTEMPT: str(job.status.attempt)},
+        owner_references=(owner_reference(job),),
     )
 
 

@@ -67,6 +67,7 @@ def test_the_public_names_of_core() -> None:
         "ConfigMap",
         "Create",
         "Delete",
+        "DeleteJob",
         "observe",
         "Observed",
         "Plan",
@@ -75,5 +76,6 @@ def test_the_public_names_of_core() -> None:
         "Refusal",
         "Service",
         "Touch",
+        "Update",
     ]
     assert all(hasattr(paddlejob.core, name) for name in paddlejob.core.__all__)

@@ -13,7 +13,7 @@ from paddlejob.api.status import FINAL, Phase, as_json
 
 
 def test_a_status_in_the_api_holds_what_is_set_and_no_more() -> None:
-    assert as_json(Status()) == {"observedGeneration": 0, "restarts": 0, "disruptions": 0}
+    assert as_json(Status()) == {"observedGeneration": 0, "restarts": 0, "disruptions": 0, "attempt": 0}
 
 
 def test_a_full_status_in_the_api() -> None:
@@ -47,6 +47,7 @@ def test_a_full_status_in_the_api() -> None:
         "observedGeneration": 2,
         "restarts": 0,
         "disruptions": 0,
+        "attempt": 0,
         "conditions": [condition],
         "reason": "OOMKilled",
         "message": "bad",
@@ -75,11 +76,6 @@ def test_a_job_is_finished_when(phase: Phase) -> None:
 
 def test_there_are_two_ends() -> None:
     assert FINAL == ("Completed", "Failed")
-
-
-def test_restarts_of_any_kind_make_an_attempt() -> None:
-    assert Status().attempt == 0
-    assert Status(restarts=2, disruptions=3).attempt == 5
 
 
 def test_a_condition_is_found_by_its_type() -> None:

@@ -74,8 +74,13 @@ statuses = st.just(Status()) | st.builds(
     mode=st.none() | st.sampled_from(["PS", "Collective", "Single"]),
     ps=st.none() | counts,
     worker=st.none() | counts,
-    start_time=st.none() | st.just(EARLIER),
+    start_time=st.none() | st.sampled_from([EARLIER, "9999-12-31T23:59:59Z", "long ago"]),
+    completion_time=st.none() | st.sampled_from([EARLIER, "", "yesterday"]),
+    next_attempt_time=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
     restarts=st.integers(0, 3),
+    disruptions=st.integers(0, 3),
+    attempt=st.integers(0, 1),
+    replacing=st.lists(words, max_size=2).map(tuple),
     conditions=st.lists(conditions, max_size=3).map(tuple),
     reason=words,
     failure=st.none() | st.builds(Failure, pod=words),
@@ -90,6 +95,10 @@ specs = st.builds(
     clean_pod_policy=st.none() | st.sampled_from(CLEAN_POD_POLICIES),
     elastic=st.none() | st.integers(0, 1),
     suspend=st.sampled_from([False, False, False, True]),
+    backoff_limit=st.integers(0, 2),
+    active_deadline_seconds=st.none() | st.integers(1, 2**62),
+    starting_deadline_seconds=st.none() | st.integers(1, 2**62),
+    ttl_seconds_after_finished=st.none() | st.integers(0, 2**62),
 )
 jobs = st.builds(
     PaddleJob,
@@ -115,7 +124,7 @@ container_states = st.builds(
 container_statuses = st.lists(st.builds(ContainerStatus, name=words, state=container_states), max_size=2).map(tuple)
 pod_conditions = st.builds(
     PodCondition,
-    type=st.sampled_from(["PodScheduled", "Ready"]),
+    type=st.sampled_from(["PodScheduled", "Ready", "DisruptionTarget"]),
     status=st.sampled_from(["True", "False"]),
     reason=words,
 )
@@ -139,6 +148,7 @@ def metas(names: st.SearchStrategy[str]) -> st.SearchStrategy[ObjectMeta]:
         uid=words,
         deletion_timestamp=st.sampled_from([None, None, EARLIER]),
         annotations=st.sampled_from([{}, {n.ANNOTATION_ENVIRONMENT: "old"}]),
+        labels=st.sampled_from([{}, {n.LABEL_ATTEMPT: "1"}]),
         owner_references=st.sampled_from([ours, ours, ours, theirs, ()]),
     )
 
@@ -171,4 +181,5 @@ def runnable_jobs(draw: st.DrawFn) -> PaddleJob:
     servers = draw(st.integers(0, 2))
     job = job.with_servers(servers) if servers else job
     job = job.by(draw(st.sampled_from(["PodIP", "Service"])))
+    job = job.asking(with_gloo=draw(st.integers(0, 1)), backoff_limit=draw(st.integers(0, 2)))
     return job.cleaning(draw(st.sampled_from(CLEAN_POD_POLICIES))).build()

@@ -5,6 +5,8 @@ What is not worth a word stands in the table with an empty tuple.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from paddlejob.api import Condition, Status
@@ -16,8 +18,8 @@ from tests.builders import JobBuilder, a_job, a_ps_job
 PENDING = a_job().in_phase("Pending")
 
 
-def status(phase: Phase, reason: str = "", message: str = "", restarts: int = 0) -> Status:
-    return Status(phase=phase, mode="PS", reason=reason, message=message, restarts=restarts)
+def status(phase: Phase, reason: str = "", message: str = "", **counted: Any) -> Status:
+    return Status(phase=phase, mode="PS", reason=reason, message=message, **counted)
 
 
 def stalled(reason: str, phase: Phase = "Pending") -> Status:
@@ -55,9 +57,29 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[Announce, ...]]] = {
         (Announce("Warning", "CrashLoopBackOff", "why", 0), Announce("Normal", "Started", "all pods run", 0)),
     ),
     "in a later attempt": (
-        PENDING.with_status(restarts=2),
-        status("Running", restarts=2),
+        PENDING.with_status(restarts=2, attempt=2),
+        status("Running", restarts=2, attempt=2),
         (Announce("Normal", "Started", "all pods run", 2),),
+    ),
+    "restarted": (
+        PENDING.with_status(phase="Running"),
+        status("Restarting", restarts=1, attempt=1, message="train-worker-0 failed"),
+        (Announce("Warning", "Restarted", "train-worker-0 failed", 1),),
+    ),
+    "replaced": (
+        PENDING.with_status(phase="Running"),
+        status("Starting", disruptions=1, message="train-worker-0 was lost"),
+        (Announce("Warning", "Replaced", "train-worker-0 was lost", 1),),
+    ),
+    "suspended": (
+        PENDING,
+        status("Suspended", attempt=1),
+        (Announce("Normal", "Suspended", "no pods exist until it is resumed", 1),),
+    ),
+    "resumed": (
+        PENDING.with_status(phase="Suspended"),
+        status("Pending", attempt=1),
+        (Announce("Normal", "Created", "creating 1 worker pods in PS mode", 1),),
     ),
 }
 

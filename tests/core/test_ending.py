@@ -72,21 +72,31 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     ),
     "a failure at an unknown time comes last": (
         RUNNING,
-        {"ps_0": PS0.failed(1, at=None), "worker_0": W0.evicted(), "worker_1": W1.failed(1)},
+        {"ps_0": PS0.failed(1, at=None), "worker_0": W0.in_phase("Failed"), "worker_1": W1.failed(1)},
         "Failed by train-worker-1: Error",
     ),
-    "an evicted worker": (RUNNING, {"worker_0": W0.evicted()}, "Failed by train-worker-0: Evicted"),
-    "a worker vanished": (RUNNING, {"worker_0": None}, "Failed by train-worker-0: PodLost"),
-    "a server vanished": (RUNNING, {"ps_0": None}, "Failed by train-ps-0: PodLost"),
+    "an evicted worker": (RUNNING, {"worker_0": W0.evicted()}, "Disrupted at train-worker-0: Evicted"),
+    "a worker vanished": (RUNNING, {"worker_0": None}, "Disrupted at train-worker-0: PodLost"),
+    "a server vanished": (RUNNING, {"ps_0": None}, "Disrupted at train-ps-0: PodLost"),
     "a worker is being deleted": (
         RUNNING,
         {"worker_0": W0.running().deleting()},
-        "Failed by train-worker-0: PodLost",
+        "Disrupted at train-worker-0: PodLost",
     ),
     "a succeeded worker is being deleted": (RUNNING, {"worker_0": W0.succeeded().deleting()}, "goes on"),
-    "a failure counts before a loss": (
+    "a loss counts before a failure: its peers fall after it": (
         RUNNING,
         {"ps_0": None, "worker_1": W1.failed(1)},
+        "Disrupted at train-ps-0: PodLost",
+    ),
+    "an eviction counts before a failure": (
+        RUNNING,
+        {"ps_0": PS0.evicted(), "worker_1": W1.failed(250)},
+        "Disrupted at train-ps-0: Evicted",
+    ),
+    "of two failures in one second, a launcher that lost its peer came second": (
+        RUNNING,
+        {"worker_0": W0.failed(250), "worker_1": W1.failed(1)},
         "Failed by train-worker-1: Error",
     ),
     "a worker that had succeeded was deleted": (AFTER_ONE, {"worker_0": None}, "goes on"),
@@ -99,23 +109,23 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     "one had succeeded and the other vanished": (
         AFTER_ONE,
         {"worker_0": None, "worker_1": W1.succeeded()},
-        "Failed by train-worker-0: PodLost",
+        "Disrupted at train-worker-0: PodLost",
     ),
     "it was deleted, and the other vanished too": (
         AFTER_ONE,
         {"worker_0": None, "worker_1": None},
-        "Failed by train-worker-0: PodLost",
+        "Disrupted at train-worker-0: PodLost",
     ),
     "the other one vanished, not the succeeded": (
         AFTER_ONE,
         {"worker_0": W0.succeeded(), "worker_1": None},
-        "Failed by train-worker-1: PodLost",
+        "Disrupted at train-worker-1: PodLost",
     ),
     "all had succeeded and were deleted": (AFTER_TWO, {"worker_0": None, "worker_1": None}, "Completed"),
     "a server is lost beside a deleted succeeded worker": (
         AFTER_ONE,
         {"worker_0": None, "ps_0": None},
-        "Failed by train-ps-0: PodLost",
+        "Disrupted at train-ps-0: PodLost",
     ),
     "nothing was made yet": (
         a_ps_job(),

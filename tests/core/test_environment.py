@@ -14,7 +14,7 @@ from tests.builders import JobBuilder, Template, a_job, a_ps_job, a_template, po
 
 COLLECTIVE = a_job().with_workers(2)
 SINGLE = a_job()
-ALWAYS = {"PADDLE_PORT": "2379", "TRAINER_PORTS_NUM": "20"}
+ALWAYS = {"PADDLE_PORT": "2379", "TRAINER_PORTS_NUM": "20", "PADDLE_JOB_ENVIRONMENT_8f432e67_0": "0"}
 GLOO_BY_ADDRESS = {"PADDLE_GLOO_RENDEZVOUS": "3", "PADDLE_GLOO_HTTP_ENDPOINT": "10.0.0.1:2380"}
 GLOO_BY_NAME = {"PADDLE_GLOO_RENDEZVOUS": "3", "PADDLE_GLOO_HTTP_ENDPOINT": "train-ps-0.team.svc:2380"}
 PS_BY_ADDRESS = {
@@ -115,10 +115,10 @@ def test_no_config_map_while_an_address_is_unknown(missing: str, how: str) -> No
 POD_IP: Template = {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
-# Also in the ConfigMap, and there by envFrom; demanded here, so that no container starts on a stranger's ConfigMap.
+# No container starts on a stranger's ConfigMap, nor on that of an earlier attempt: neither has this key.
 DEMANDED: Template = {
-    "name": "PADDLE_TRAINERS_NUM",
-    "valueFrom": {"configMapKeyRef": {"name": "train", "key": "PADDLE_TRAINERS_NUM"}},
+    "name": "PADDLE_JOB_ENVIRONMENT",
+    "valueFrom": {"configMapKeyRef": {"name": "train", "key": "PADDLE_JOB_ENVIRONMENT_8f432e67_0"}},
 }
 
 

@@ -90,10 +90,14 @@ FAILURES: dict[str, tuple[Pod, str, Failure]] = {
         "train-worker-0 failed with exit code 137 (OOMKilled)",
         Failure(pod="train-worker-0", exit_code=137, reason="OOMKilled", message="out of memory"),
     ),
-    "its node": (
-        a_pod().evicted("low on memory").named("train-worker-0").build(),
-        "train-worker-0 failed (Evicted)",
-        Failure(pod="train-worker-0", reason="Evicted", message="low on memory"),
+    "its disk": (
+        a_pod().evicted("Pod ephemeral local storage usage exceeds the total limit").named("train-worker-0").build(),
+        "train-worker-0 was lost (Evicted)",
+        Failure(
+            pod="train-worker-0",
+            reason="Evicted",
+            message="Pod ephemeral local storage usage exceeds the total limit",
+        ),
     ),
 }
 
@@ -112,10 +116,11 @@ def test_a_job_failed_by(pod: Pod, message: str, failure: Failure) -> None:
     assert (found.status, found.message) == ("True", message)
 
 
-def test_a_lost_pod_fails_the_job_and_is_not_made_again() -> None:
+def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     job = a_ps_job().in_phase("Running").build()
     made = plan(job, observe(job, running(job)[1:], config_maps=[a_config_map(job)]), NOW)
     assert kinds(made) == ["Announce"]
+    assert made.status.phase == "Restarting"
     assert made.status.failure == Failure(
         pod="train-ps-0", reason="PodLost", message="pod train-ps-0 was deleted while the job ran"
     )

@@ -56,8 +56,10 @@ def told(role: str, index: str) -> list[Template]:
         {"name": "PADDLE_CURRENT_ENDPOINT", "value": "$(POD_IP):$(PADDLE_PORT)"},
         {"name": "PADDLE_JOB_ID", "value": "paddle-system-wide-ande-deep-f206587f-0000"},
         {
-            "name": "PADDLE_TRAINERS_NUM",
-            "valueFrom": {"configMapKeyRef": {"name": "wide-ande-deep", "key": "PADDLE_TRAINERS_NUM"}},
+            "name": "PADDLE_JOB_ENVIRONMENT",
+            "valueFrom": {
+                "configMapKeyRef": {"name": "wide-ande-deep", "key": "PADDLE_JOB_ENVIRONMENT_f206587f_0"},
+            },
         },
     ]
 
@@ -97,7 +99,7 @@ def test_the_pods_of_the_users_design_document(role: RoleName, says: str) -> Non
 
 
 def test_the_attempt_is_on_the_label() -> None:
-    labels = pod_of(a_job().with_status(restarts=1, disruptions=2).build())["metadata"]["labels"]
+    labels = pod_of(a_job().with_status(attempt=3).build())["metadata"]["labels"]
     assert labels["batch.paddlepaddle.org/attempt"] == "3"
 
 

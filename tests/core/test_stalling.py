@@ -113,7 +113,6 @@ UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
     "host network by its other name": (a_job().by("HostNetwork"), "NotSupported"),
     "heter workers": (a_job().asking(heter=Role()), "NotSupported"),
     "elastic": (a_job().asking(elastic=1), "NotSupported"),
-    "suspended": (a_job().asking(suspend=True), "NotSupported"),
     "no worker": (a_job().without_workers(), "NoWorkers"),
     "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
 }

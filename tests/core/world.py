@@ -14,17 +14,20 @@ import msgspec
 from msgspec.structs import replace
 
 from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api.names import LABEL_ATTEMPT
 from paddlejob.core import (
     Announce,
     ConfigMap,
     Create,
     Delete,
+    DeleteJob,
     Observed,
     Plan,
     Pod,
     Refusal,
     Service,
     Touch,
+    Update,
     observe,
     plan,
 )
@@ -48,6 +51,8 @@ class World:
         self.told: list[Announce] = []
         self.trained: set[str] = set()
         self.harmed: set[str] = set()
+        self.failures = 0
+        self.expired = False
         self._count = 0
 
     def seen(self) -> Observed:
@@ -66,9 +71,18 @@ class World:
                     self._delete(action)
                 case Touch():
                     self._touch(action)
+                case Update():
+                    self._update(action)
+                case DeleteJob():
+                    assert action.uid == self.job.metadata.uid
+                    self.expired = True
                 case Announce():
                     self.told.append(action)
         self.job = replace(self.job, status=made.status)
+
+    def wait(self) -> None:
+        """Time goes on to the moment at which the plan asks to be looked at again."""
+        self.now = self.plan().wake_at or self.now
 
     def turn(self) -> Plan:
         """One turn of the operator's loop."""
@@ -92,8 +106,9 @@ class World:
         self._change(name, lambda pod: pod.state == "pending", lambda pod: pod.with_address(self._address()))
 
     def start(self, name: str) -> None:
-        """A container starts only when its environment is there."""
-        if self.job.metadata.name in self.config_maps:
+        """A container starts only when the environment of its attempt is there."""
+        config_map = self.config_maps.get(self.job.metadata.name)
+        if config_map and name in self.pods and attempt_of(config_map) == attempt_of(self.pods[name]):
             self._change(name, lambda pod: pod.state == "starting" and not pod.deleting, PodBuilder.running)
 
     def succeed(self, name: str) -> None:
@@ -101,7 +116,8 @@ class World:
             self.trained.add(name)
 
     def fail(self, name: str) -> None:
-        self._harm(name, lambda pod: pod.state == "running", PodBuilder.failed)
+        if self._harm(name, lambda pod: pod.state == "running", PodBuilder.failed):
+            self.failures += 1
 
     def evict(self, name: str) -> None:
         self._harm(name, lambda pod: not pod.finished, PodBuilder.evicted)
@@ -117,10 +133,12 @@ class World:
         self.delete(name)
         self.reap(name)
 
-    def _harm(self, name: str, applies: Callable[[Pod], bool], how: Callable[[PodBuilder], PodBuilder]) -> None:
+    def _harm(self, name: str, applies: Callable[[Pod], bool], how: Callable[[PodBuilder], PodBuilder]) -> bool:
         unfinished = name in self.pods and not self.pods[name].finished
-        if self._change(name, applies, how) and unfinished:
-            self.harmed.add(name)
+        if not (self._change(name, applies, how) and unfinished):
+            return False
+        self.harmed.add(name)
+        return True
 
     def _change(self, name: str, applies: Callable[[Pod], bool], how: Callable[[PodBuilder], PodBuilder]) -> bool:
         pod = self.pods.get(name)
@@ -143,6 +161,16 @@ class World:
                     self.environment = action.body["data"]
         except msgspec.ValidationError as error:
             self._refuse(action.kind, action.name, "Invalid", str(error))
+
+    def _update(self, action: Update) -> None:
+        assert action.kind == "ConfigMap"
+        there = self.config_maps.get(action.name)
+        if there is None or there.metadata.uid != action.uid:
+            return
+        made = msgspec.convert(action.body, ConfigMap)
+        self.config_maps[action.name] = replace(made, metadata=replace(made.metadata, uid=action.uid))
+        self.environment = action.body["data"]
+        self.refusals.pop((action.kind, action.name), None)
 
     def _store(self, there: dict[str, Child], type_: type[Child], action: Create) -> None:
         made = msgspec.json.decode(msgspec.json.encode(action.body), type=type_)
@@ -177,3 +205,7 @@ class World:
     def _address(self) -> str:
         self._count += 1
         return f"10.0.{self._count // 256}.{self._count % 256}"
+
+
+def attempt_of(child: Pod | ConfigMap) -> int:
+    return int(child.metadata.labels.get(LABEL_ATTEMPT, "0"))

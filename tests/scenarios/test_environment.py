@@ -49,6 +49,7 @@ def test_a_ps_job_by_address(desk: Desk) -> None:
         "PADDLE_WITH_GLOO": "1",
         "PADDLE_GLOO_RENDEZVOUS": "3",
         "PADDLE_GLOO_HTTP_ENDPOINT": f"{servers[0]}:2380",
+        f"PADDLE_JOB_ENVIRONMENT_{uid[:8]}_0": "0",
         "TRAINERS": "2",
         "PSERVERS": "2",
     }
@@ -60,6 +61,7 @@ def test_a_ps_job_by_address(desk: Desk) -> None:
         "TRAINING_ROLE": "PSERVER",
         "PADDLE_TRAINING_ROLE": "PSERVER",
         "PADDLE_CURRENT_ENDPOINT": f"{servers[1]}:2379",
+        "PADDLE_JOB_ENVIRONMENT": "0",
         "PADDLE_JOB_ID": f"{desk.namespace}-ctr-{uid[:8]}-0000",
     }
 
@@ -74,6 +76,7 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         "PADDLE_TRAINERS": ",".join(hosts),
         "PADDLE_PORT": "2379",
         "TRAINER_PORTS_NUM": "20",
+        f"PADDLE_JOB_ENVIRONMENT_{uid[:8]}_0": "0",
         "TRAINERS": "2",
         "PSERVERS": "0",
     }
@@ -85,6 +88,7 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         "TRAINING_ROLE": "TRAINER",
         "PADDLE_TRAINING_ROLE": "TRAINER",
         "PADDLE_CURRENT_ENDPOINT": f"{hosts[1]}:2379",
+        "PADDLE_JOB_ENVIRONMENT": "0",
         "PADDLE_JOB_ID": f"{desk.namespace}-net-{uid[:8]}-0000",
         "PADDLE_DISTRI_BACKEND": "gloo",
     }

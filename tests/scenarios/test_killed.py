@@ -69,7 +69,7 @@ def what_is_left(desk: Desk, name: str) -> Json:
     seen = {
         "status": without_times(desk.status(name)),
         "told": sorted(desk.told(name)),
-        "config": sorted(desk.config(name)),
+        "config": sorted(key for key in desk.config(name) if not key.startswith("PADDLE_JOB_ENVIRONMENT_")),
         **children,
     }
     left: Json = json.loads(json.dumps(seen, sort_keys=True).replace(name, "JOB"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import pod_name
+from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Slot
 from paddlejob.core.pods import pod
 from paddlejob.core.stalling import unrunnable
@@ -16,9 +17,6 @@ from paddlejob.local.invocation import Setting, process
 from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.volumes import Volumes
-
-# Stands for the ConfigMap that is written when all addresses are known.
-_ENVIRONMENT = {"PADDLE_TRAINERS_NUM": "1"}
 
 
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
@@ -35,7 +33,8 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
 
 def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
     spec = mapping(body["spec"])
-    config_maps = {**manifest.config_maps, job.metadata.name: _ENVIRONMENT}
+    # The job's own ConfigMap is written when all addresses are known.
+    config_maps = {**manifest.config_maps, job.metadata.name: {environment_key(job): "0"}}
     maps = {"ConfigMap": config_maps, "Secret": manifest.secrets}
     volumes = Volumes(spec, around.folder / "volumes" / "check", around.volumes, maps)
     setting = Setting(
