@@ -118,7 +118,12 @@ class PodBuilder(Struct, frozen=True):
     def of(self, job: PaddleJob, role: n.RoleName, index: int) -> PodBuilder:
         """The pod that fills this place of the job."""
         name = n.pod_name(job.metadata.name, role, index)
-        labels = {n.LABEL_RES_NAME: name, n.LABEL_RES_TYPE: role, n.LABEL_JOB: job.metadata.name}
+        labels = {
+            n.LABEL_RES_NAME: name,
+            n.LABEL_RES_TYPE: role,
+            n.LABEL_JOB: job.metadata.name,
+            n.LABEL_ATTEMPT: str(job.status.attempt),
+        }
         return self.named(name).owned_by(job)._meta(namespace=job.metadata.namespace, labels=labels)
 
     def owned_by(self, job: PaddleJob) -> PodBuilder:
@@ -153,6 +158,11 @@ class PodBuilder(Struct, frozen=True):
     def evicted(self, message: str = "The node was low on resource: memory.") -> PodBuilder:
         """Failed by its node: no container says anything."""
         return self.placed()._status(phase="Failed", reason="Evicted", message=message, container_statuses=())
+
+    def targeted(self, reason: str, message: str = "") -> PodBuilder:
+        """Chosen by Kubernetes for a disruption."""
+        condition = PodCondition(type="DisruptionTarget", status="True", reason=reason, message=message)
+        return self._status(conditions=(condition,))
 
     def deleting(self, at: str = NOW_TEXT) -> PodBuilder:
         return self._meta(deletion_timestamp=at)

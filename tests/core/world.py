@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from paddlejob.core import (
     plan,
 )
 from paddlejob.core.observe import Kind
+from paddlejob.core.times import timestamp
 from tests.builders import NOW, PodBuilder
 
 Child = TypeVar("Child", Pod, Service, ConfigMap)
@@ -52,7 +53,6 @@ class World:
         self.trained: set[str] = set()
         self.harmed: set[str] = set()
         self.failures = 0
-        self.expired = False
         self._count = 0
 
     def seen(self) -> Observed:
@@ -75,7 +75,7 @@ class World:
                     self._update(action)
                 case DeleteJob():
                     assert action.uid == self.job.metadata.uid
-                    self.expired = True
+                    self.remove()
                 case Announce():
                     self.told.append(action)
         self.job = replace(self.job, status=made.status)
@@ -83,6 +83,29 @@ class World:
     def wait(self) -> None:
         """Time goes on to the moment at which the plan asks to be looked at again."""
         self.now = self.plan().wake_at or self.now
+
+    def run(self) -> None:
+        """Turn, and let every pod start that may."""
+        for _ in range(6):
+            self.turn()
+            for name in self.pods:
+                self.place(name)
+                self.start(name)
+        self.settle()
+
+    def ask(self, **spec: Any) -> None:
+        """Somebody changes the spec."""
+        meta = replace(self.job.metadata, generation=self.job.metadata.generation + 1)
+        self.job = replace(self.job, metadata=meta, spec=replace(self.job.spec, **spec))
+
+    def remove(self) -> None:
+        """Somebody deletes the job."""
+        self.job = replace(self.job, metadata=replace(self.job.metadata, deletion_timestamp=timestamp(self.now)))
+
+    def empty(self) -> None:
+        """All pods that are being deleted are gone."""
+        for name in sorted(self.pods):
+            self.reap(name)
 
     def turn(self) -> Plan:
         """One turn of the operator's loop."""

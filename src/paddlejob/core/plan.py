@@ -98,8 +98,12 @@ def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disr
     """A pod is gone or failed: replace it, start all again, or fail."""
     told = _failed(base, end.failure)
     if replaceable(job, observed):
-        counted = replacing(job, told, observed, now)
-        return _going_on(job, observed, counted, now) if counted else _ended(job, told, now)
+        counted = replacing(job, base, observed, now)
+        if counted is None:
+            return _ended(job, told, now)
+        is_new = (counted.restarts, counted.disruptions) != (base.restarts, base.disruptions)
+        failure = end.failure if is_new else base.failure
+        return _going_on(job, observed, msgspec.structs.replace(counted, failure=failure), now)
     again = next_attempt(job, told, end, now)
     if again is None:
         return _ended(job, told, now)

@@ -26,15 +26,13 @@ PATIENCE = timedelta(seconds=30)
 
 def next_attempt(job: PaddleJob, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
     """The status in which a new attempt waits for its start; None when no restart is left."""
-    match end:
-        case Disrupted():
-            ran = job.status.phase == "Running"
-            start = timestamp(now) if ran else not_before(now + backoff(base.disruptions))
-            return _waiting(job, base, start, disruptions=base.disruptions + 1)
-        case Failed() if base.restarts < job.spec.backoff_limit:
-            return _waiting(job, base, not_before(now + backoff(base.restarts)), restarts=base.restarts + 1)
-        case Failed():
-            return None
+    if isinstance(end, Disrupted):
+        ran = job.status.phase == "Running"
+        start = timestamp(now) if ran else not_before(now + backoff(base.disruptions))
+        return _waiting(job, base, start, disruptions=base.disruptions + 1)
+    if base.restarts < job.spec.backoff_limit:
+        return _waiting(job, base, not_before(now + backoff(base.restarts)), restarts=base.restarts + 1)
+    return None
 
 
 def backoff(restarts: int) -> timedelta:
