@@ -152,4 +152,4 @@ def _nothing_new(change: Change[Any]) -> bool:
 
 
 def _of_interest(meta: ObjectMeta) -> tuple[object, ...]:
-    return (meta.uid, meta.deletion_timestamp, meta.annotations, meta.owner_references)
+    return (meta.uid, meta.deletion_timestamp, meta.annotations, meta.labels, meta.owner_references)
