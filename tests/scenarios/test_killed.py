@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,17 @@ def live(desk: Desk, job: Json) -> None:
     name = job["metadata"]["name"]
     desk.submit(job)
     desk.in_phase(name, "Running", LONG)
+    desk.finish_workers(name)
+    desk.in_phase(name, "Completed", LONG)
+
+
+def live_twice(desk: Desk, job: Json) -> None:
+    """As above, but somebody deletes a pod in the middle: the whole job starts again."""
+    name = job["metadata"]["name"]
+    desk.submit(job)
+    desk.in_phase(name, "Running", LONG)
+    desk.delete_pod(f"{name}-worker-0")
+    desk.until(name, lambda status: status["phase"] == "Running" and status["attempt"] == 1, LONG)
     desk.finish_workers(name)
     desk.in_phase(name, "Completed", LONG)
 
@@ -99,7 +110,7 @@ WORKERS = ["JOB-worker-0 Succeeded", "JOB-worker-1 Succeeded"]
 def test_killed_after_any_write_and_started_again_it_comes_to_the_same_end(
     desk: Desk, proxy: FaultProxy, operator: OperatorProcess, spec: Json, pods: list[str]
 ) -> None:
-    trial = Trial(desk, proxy, operator, spec)
+    trial = Trial(desk, proxy, operator, spec, live)
     live(desk, a_job("calm", **spec))
     wait_until(lambda: what_is_left(desk, "calm")["pods"] == pods)
     expected, made = what_is_left(desk, "calm"), creations(proxy.log)
@@ -113,6 +124,23 @@ def test_killed_after_any_write_and_started_again_it_comes_to_the_same_end(
         assert what_is_left(desk, f"cut-{number}") == expected
 
 
+@pytest.mark.timeout(300)
+def test_killed_after_any_write_of_a_restart_it_comes_to_the_same_end(
+    desk: Desk, proxy: FaultProxy, operator: OperatorProcess
+) -> None:
+    spec = {"worker": a_role(2)}
+    trial = Trial(desk, proxy, operator, spec, live_twice)
+    live_twice(desk, a_job("calm", **spec))
+    expected, made = what_is_left(desk, "calm"), creations(proxy.log)
+    assert expected["told"] == ["Completed", "Created", "Restarted", "Started", "Started"]
+    assert (expected["status"]["attempt"], expected["status"]["disruptions"]) == (1, 1)
+    writes = [one.target for one in job_writes(proxy.log)]
+    begins = next(number for number, one in enumerate(writes, start=1) if one.startswith("DELETE"))
+    numbers = range(begins - 2, len(writes) + 1)  # the event and the status with the decision go before the delete
+    killed = [trial.cut_after(number, expected, made) for number in numbers]
+    assert sum(killed) >= len(numbers) - 2
+
+
 def creations(log: list[Exchange]) -> Counter[str]:
     """How many objects were made of each kind."""
     return Counter(one.path for one in log if one.method == "POST" and one.status == 201)
@@ -124,6 +152,7 @@ class Trial:
     proxy: FaultProxy
     operator: OperatorProcess
     spec: Json
+    live: Callable[[Desk, Json], None]
 
     def cut_after(self, number: int, expected: Json, made: Counter[str]) -> bool:
         """Whether there was such a write; whatever happened, the end must be as expected."""
@@ -142,7 +171,7 @@ class Trial:
 
         self.proxy.clear()
         self.proxy.after_write(number, kill, heard=number % 2 == 0, hang_up=True)
-        live(self.desk, a_job(name, **self.spec))
+        self.live(self.desk, a_job(name, **self.spec))
         wait_until(as_expected, LONG)
         self.proxy.no_more_hooks()
         assert creations(self.proxy.log) == made, f"killed after write {number}: {kills}"

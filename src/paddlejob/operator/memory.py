@@ -17,6 +17,7 @@ FIRST_DELAY = timedelta(seconds=2)
 LONGEST_DELAY = timedelta(seconds=60)
 # A name that was taken is soon free again in most cases, and asking is cheap.
 LONGEST_DELAY_FOR_A_NAME = timedelta(seconds=5)
+COUNTS_INTERVAL = 1.0
 
 
 class _Entry(msgspec.Struct):
@@ -24,6 +25,7 @@ class _Entry(msgspec.Struct):
     rounds: int = 0
     refusals: tuple[Refusal, ...] = ()
     status_written: float | None = None
+    counts_written: int = 0
 
 
 class Memory:
@@ -52,12 +54,18 @@ class Memory:
         before, entry.refusals = entry.refusals, new
         return before != new
 
-    def seconds_since_status(self, job: PaddleJob, clock: float) -> float:
-        written = self._entry(job).status_written
-        return float("inf") if written is None else clock - written
+    def pause_before_counts(self, job: PaddleJob, clock: float, *, patient: bool) -> float:
+        """How long mere counts wait still. The patient ones ever longer: the next phase tells them too."""
+        entry = self._entry(job)
+        if entry.status_written is None:
+            return 0.0
+        doubled = COUNTS_INTERVAL * 2 ** min(entry.counts_written, 3) if patient else COUNTS_INTERVAL
+        return entry.status_written + doubled - clock
 
-    def status_written(self, job: PaddleJob, clock: float) -> None:
-        self._entry(job).status_written = clock
+    def status_written(self, job: PaddleJob, clock: float, *, only_counts: bool) -> None:
+        entry = self._entry(job)
+        entry.status_written = clock
+        entry.counts_written = entry.counts_written + 1 if only_counts else 0
 
     def _entry(self, job: PaddleJob) -> _Entry:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))

@@ -1,4 +1,4 @@
-"""Writing the status: once per change, only what changed, and counts at most a few times a second.
+"""Writing the status: once per change, only what changed, and counts at most once a second, then ever more rarely.
 
 A conflict means that the cache is behind: nothing is forced, the watch brings the newer job and with it a new look.
 """
@@ -21,7 +21,6 @@ from paddlejob.operator.apply import Gate
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.resources import JOBS
 
-COUNTS_INTERVAL = 0.5
 # A conflict is answered by the watch; this only guards against a watch that is slow to tell.
 CONFLICT_PAUSE = 1.0
 
@@ -51,14 +50,17 @@ class Reporter:
         patch = difference(before, as_json(status))
         if not patch:
             return None
-        rest = COUNTS_INTERVAL - self._memory.seconds_since_status(job, self._clock())
-        if rest > 0 and only_counts(job.status, status):
-            return rest
+        quiet = only_counts(job.status, status)
+        # Of a worker that succeeded and is deleted, the status alone knows.
+        patient = _succeeded(job.status) == _succeeded(status)
+        pause = self._memory.pause_before_counts(job, self._clock(), patient=patient)
+        if quiet and pause > 0:
+            return pause
         async with self._limiter.slot(key_of(job)):
             self._gate()
-            return await self._write(job, patch)
+            return await self._write(job, patch, quiet)
 
-    async def _write(self, job: PaddleJob, patch: dict[str, Any]) -> float | None:
+    async def _write(self, job: PaddleJob, patch: dict[str, Any], quiet: bool) -> float | None:
         body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": patch}
         try:
             written = await self._client.patch(JOBS, key_of(job), body, subresource="status")
@@ -66,7 +68,7 @@ class Reporter:
             return None  # deleted meanwhile
         except Conflict:
             return CONFLICT_PAUSE
-        self._memory.status_written(job, self._clock())
+        self._memory.status_written(job, self._clock(), only_counts=quiet)
         self._jobs.wrote(written)
         return None
 
@@ -84,6 +86,10 @@ def only_counts(before: Status, after: Status) -> bool:
         conditions=before.conditions,
     )
     return quiet == before
+
+
+def _succeeded(status: Status) -> int:
+    return status.worker.succeeded if status.worker else 0
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
