@@ -18,6 +18,7 @@ STAGE_WORDS = {
     "STAGE_NUM",
     "PADDLE_STAGE_TRAINERS_NUM",
     "HETER_DEVICE_TYPE",
+    "PADDLE_WITH_GLOO",
     "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST",
     "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST",
     ALL,
@@ -43,6 +44,7 @@ def test_a_heter_worker_knows_who_is_before_it_and_its_device() -> None:
         "STAGE_ID": "2",
         "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST": "{PADDLE_TRAINER_ENDPOINTS}",
         "HETER_DEVICE_TYPE": "cpu",
+        "PADDLE_WITH_GLOO": "0",
     }
 
 

@@ -37,7 +37,11 @@ def stage_environment(job: PaddleJob, role: RoleName) -> list[EnvVar]:
         {"name": name, "valueFrom": {"configMapKeyRef": {"name": job.metadata.name, "key": key}}},
     ]
     if role == "heter":
-        told.append({"name": "HETER_DEVICE_TYPE", "value": device_type(dict(job.spec.roles)[role].template)})
+        told += [
+            {"name": "HETER_DEVICE_TYPE", "value": device_type(dict(job.spec.roles)[role].template)},
+            # Gloo joins ordinary workers only: with it on, a heter worker's first barrier ends in an error.
+            {"name": "PADDLE_WITH_GLOO", "value": "0"},
+        ]
     return told
 
 
