@@ -9,6 +9,7 @@ from paddlejob.core import Delete, observe, plan
 from paddlejob.core.ending import Completed, judge
 from paddlejob.core.environment import pod_environment, shared_environment
 from paddlejob.core.heter import device_type
+from paddlejob.core.replace import replaceable
 from tests.builders import NOW, JobBuilder, Template, a_config_map, a_job, a_ps_job, a_template, pods_of
 
 JOB = a_ps_job(servers=1, workers=2).with_heter(2)
@@ -18,7 +19,6 @@ STAGE_WORDS = {
     "STAGE_NUM",
     "PADDLE_STAGE_TRAINERS_NUM",
     "HETER_DEVICE_TYPE",
-    "PADDLE_WITH_GLOO",
     "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST",
     "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST",
     ALL,
@@ -31,7 +31,7 @@ def stage_of(role: RoleName) -> dict[str, str]:
     return {
         name: one.get("value") or f"{{{one['valueFrom']['configMapKeyRef']['key']}}}"
         for name, one in env.items()
-        if name in STAGE_WORDS
+        if name in {*STAGE_WORDS, "PADDLE_WITH_GLOO"}
     }
 
 
@@ -111,3 +111,10 @@ def test_heter_workers_that_were_told_to_stop_and_ended_are_no_failure() -> None
     pods = [(one.succeeded() if "heter" in name else one.running()).build() for name, one in pods_of(job).items()]
     made = plan(job, observe(job, pods, config_maps=[a_config_map(job)]), NOW)
     assert made.status.phase == "Running"
+
+
+def test_a_worker_is_not_replaced_alone_where_heter_workers_know_it_by_address() -> None:
+    for job, alone in ((JOB, False), (a_ps_job(), True)):
+        built = job.with_gloo(0).in_phase("Running").build()
+        pods = [(one.failed() if "worker-0" in name else one.running()).build() for name, one in pods_of(built).items()]
+        assert replaceable(built, observe(built, pods, config_maps=[a_config_map(built)])) is alone

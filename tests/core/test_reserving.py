@@ -43,8 +43,8 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "an older job has some, none are free": (asked(HOST.with_ports(20000), Ports(full="1,2", disputed=True)), []),
     "a job that has pods stays where it is": (asked(HOST.with_ports(20000), Ports(disputed=True), ONE_POD), ["Pod"]),
     "by address nobody disputes": (asked(a_job(), Ports(disputed=True)), ["Pod"]),
-    "refused a moment ago": (asked(HOST, refusals=(a_refusal("Job", "train", "Forbidden"),)), []),
-    "refused a while ago": (asked(HOST, refusals=(a_refusal("Job", "train", "Forbidden", -1),)), ["40 ports"]),
+    "refused a moment ago": (asked(HOST, refusals=(a_refusal("PaddleJob", "train", "Forbidden"),)), []),
+    "refused a while ago": (asked(HOST, refusals=(a_refusal("PaddleJob", "train", "Forbidden", -1),)), ["40 ports"]),
 }
 
 
