@@ -189,6 +189,18 @@ def test_of_two_jobs_with_the_same_ports_the_younger_has_to_move() -> None:
     assert office.ports.seen_by(moved) == Seen()
 
 
+def test_a_job_has_to_move_where_a_pod_of_another_has_its_ports_however_old_that_is() -> None:
+    office = Office(20000, 20200)
+    older = office.put(JobBuilder(host_job("b", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
+    younger = office.put(JobBuilder(host_job("a")).with_ports(20030).build())
+    office.pod(younger)
+    assert office.ports.seen_by(older) == Seen(disputed=True)
+    moved = office.reserve(older)
+    assert moved is not None
+    assert block_of(moved) == Block(20070, 20109)
+    assert office.ports.seen_by(moved) == office.ports.seen_by(younger) == Seen()
+
+
 def test_a_block_that_somebody_wrote_by_hand_is_respected_also_outside_the_range() -> None:
     office = Office()
     inside = office.put(JobBuilder(host_job("inside")).with_ports(20010).build())

@@ -89,7 +89,7 @@ FIXED: dict[str, Json] = {
 
 @pytest.mark.parametrize("case", FIXED)
 def test_what_a_running_job_cannot_change_is_refused(desk: Desk, case: str) -> None:
-    desk.submit(a_job("fixed", heter=a_role(1)))
+    desk.submit(a_job("fixed", heter=a_role(0)))
     with pytest.raises(ApiError, match="create"):
         desk.change("fixed", FIXED[case])
 

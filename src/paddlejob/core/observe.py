@@ -35,7 +35,7 @@ class Ports(msgspec.Struct, frozen=True):
     full: str = ""
     """The range in which there is no free block for this job; empty while there is one."""
     disputed: bool = False
-    """Whether an older job has some of the ports that stand on this one."""
+    """Whether an older job, or a pod of another, has some of the ports that stand on this one."""
 
 
 class Slot(msgspec.Struct, frozen=True):

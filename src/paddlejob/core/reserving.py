@@ -1,7 +1,7 @@
 """Ports of the host, reserved before all else: every pod on the host's network is made with ports of its own.
 
 Asks for a block; who acts chooses it, for only there all jobs are known. A block that stands on the job is kept, over
-restarts too. If it is no block at all, or an older job has some of its ports, the job moves while it has no pods.
+restarts too. If it is no block at all, or another has some of its ports, the job moves while it has no pods.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ class Ports:
         self._wake = wake
         self._of_jobs: dict[str, tuple[Block, tuple[str, str]]] = {}
         """By UID: the block, and how old the job is."""
-        self._of_pods: dict[Key, Block] = {}
+        self._of_pods: dict[Key, tuple[Block, str | None]] = {}
+        """The block, and the UID of the job."""
         # Chosen and perhaps written, but not seen on the job yet. An answer that got lost leaves it here: the next try
         # writes the same, and nobody else gets it meanwhile.
         self._chosen: dict[str, Block] = {}
@@ -107,7 +108,7 @@ class Ports:
         if uid in self._chosen:
             return self._chosen[uid]
         taken = [block for other, (block, _) in self._of_jobs.items() if other != uid]
-        taken += {*self._of_pods.values(), *self._chosen.values()}
+        taken += {*(block for block, _ in self._of_pods.values()), *self._chosen.values()}
         first = self._within.low
         for block in sorted(taken, key=lambda one: one.first):
             if block.first >= first + size:
@@ -120,7 +121,8 @@ class Ports:
         if own is None:
             return False
         block, age = own
-        return any(other_age < age and block.overlaps(other) for other, other_age in self._of_jobs.values())
+        used = any(owner != job.metadata.uid and block.overlaps(other) for other, owner in self._of_pods.values())
+        return used or any(older < age and block.overlaps(other) for other, older in self._of_jobs.values())
 
     def _job_changed(self, change: Change[PaddleJob]) -> None:
         if change.after is not None and (change.before is None or _same(change.before, change.after)):
@@ -152,7 +154,7 @@ class Ports:
         assert pod is not None, "a change has two sides, and one of them is something"
         block = None if change.after is None or pod.finished else _told_by(pod)
         if block is not None:
-            self._of_pods[key_of(pod)] = block
+            self._of_pods[key_of(pod)] = (block, pod.metadata.controller_uid)
         elif self._of_pods.pop(key_of(pod), None):
             self._tell_waiting()
 
