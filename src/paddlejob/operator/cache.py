@@ -20,7 +20,7 @@ from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
-from paddlejob.operator.ports import PortRange, Ports
+from paddlejob.operator.ports import DEFAULT_RANGE, PortRange, Ports
 from paddlejob.operator.resources import CHILDREN, JOBS, Child
 
 # Events of a large job come in floods, and a look costs a few microseconds per pod: a small job is looked at after
@@ -33,7 +33,7 @@ Report = Callable[[str, Exception], None]
 
 
 class Cache:
-    def __init__(self, wake: Wake, port_range: PortRange) -> None:
+    def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE) -> None:
         self._wake = wake
         self.jobs: Store[PaddleJob] = Store()
         self.pods: Store[Pod] = Store()
