@@ -66,6 +66,13 @@ class JobBuilder(Struct, frozen=True):
     def with_servers(self, replicas: int, template: Template | None = None) -> JobBuilder:
         return self.asking(ps=_role(self.job.spec.ps, replicas, template))
 
+    def with_heter(self, replicas: int, template: Template | None = None) -> JobBuilder:
+        return self.asking(heter=_role(self.job.spec.heter, replicas, template))
+
+    def with_ports(self, first: object) -> JobBuilder:
+        """A block of ports stands on the job already."""
+        return self._meta(annotations={n.ANNOTATION_PORTS: str(first)})
+
     def without_workers(self) -> JobBuilder:
         return self.asking(worker=None)
 

@@ -37,6 +37,7 @@ def test_labels_and_annotations() -> None:
     assert names.LABEL_ATTEMPT == "batch.paddlepaddle.org/attempt"
     assert names.ANNOTATION_ROLE == "paddle-resource"
     assert names.ANNOTATION_ENVIRONMENT == "batch.paddlepaddle.org/environment"
+    assert names.ANNOTATION_PORTS == "batch.paddlepaddle.org/ports"
 
 
 def test_constants_of_the_contract() -> None:
@@ -74,6 +75,7 @@ def test_the_public_names_of_core() -> None:
         "plan",
         "Pod",
         "Refusal",
+        "ReservePorts",
         "Service",
         "Touch",
         "Update",

@@ -109,6 +109,7 @@ jobs = st.builds(
         uid=st.sampled_from([UID] * 9 + [""]),
         generation=st.integers(0, 9),
         deletion_timestamp=st.sampled_from([None, None, None, EARLIER]),
+        annotations=st.sampled_from([{}, {n.ANNOTATION_PORTS: "20000"}, {n.ANNOTATION_PORTS: "soon"}]),
     ),
     spec=specs,
     status=statuses,
@@ -180,6 +181,7 @@ def runnable_jobs(draw: st.DrawFn) -> PaddleJob:
     job = a_job().with_workers(draw(st.integers(1, 3)))
     servers = draw(st.integers(0, 2))
     job = job.with_servers(servers) if servers else job
-    job = job.by(draw(st.sampled_from(["PodIP", "Service"])))
+    job = job.with_heter(draw(st.integers(0, 2))) if servers else job
+    job = job.by(draw(st.sampled_from(["PodIP", "Service", "Host"])))
     job = job.asking(with_gloo=draw(st.integers(0, 1)), backoff_limit=draw(st.integers(0, 2)))
     return job.cleaning(draw(st.sampled_from(CLEAN_POD_POLICIES))).build()

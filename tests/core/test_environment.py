@@ -165,10 +165,6 @@ PODS: dict[str, tuple[list[Template], list[Template]]] = {
         pod_environment(SINGLE.build(), "worker", 0),
         [POD_IP, *own("TRAINER", 0)],
     ),
-    "heter worker": (
-        pod_environment(a_ps_job().asking(heter=a_job().job.spec.worker).build(), "heter", 0),
-        [POD_IP, *own("HETER_TRAINER", 0)],
-    ),
 }
 
 

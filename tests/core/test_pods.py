@@ -222,3 +222,45 @@ ODD: dict[str, Any] = {
 @pytest.mark.parametrize("template", ODD.values(), ids=ODD.keys())
 def test_an_odd_template_is_left_to_the_api_server_to_refuse(template: Any) -> None:
     assert pod_of(a_job().template(template).build())["metadata"]["name"] == "train-worker-0"
+
+
+HOST = a_ps_job().by("Host").with_ports(20000)
+
+
+def ports_of(job: PaddleJob, role: RoleName = "worker", index: int = 0) -> list[int]:
+    """Of the training container; each is the host's own."""
+    declared = pod_of(job, role, index)["spec"]["containers"][0]["ports"]
+    assert all(one["containerPort"] == one["hostPort"] and one["protocol"] == "TCP" for one in declared)
+    return [one["hostPort"] for one in declared]
+
+
+def test_a_pod_on_the_hosts_network_declares_the_ports_that_it_listens_on() -> None:
+    job = HOST.build()
+    assert ports_of(job, "ps", 0) == [20000, 20004]  # the second is where all meet
+    assert [ports_of(job, "ps", 1), ports_of(job, "worker", 0)] == [[20001], [20002]]
+
+
+def test_a_pod_on_the_hosts_network_knows_the_names_of_the_cluster() -> None:
+    spec = pod_of(HOST.build())["spec"]
+    assert (spec["hostNetwork"], spec["dnsPolicy"]) == (True, "ClusterFirstWithHostNet")
+
+
+def test_a_pod_on_the_hosts_network_tells_its_jobs_block() -> None:
+    annotations = pod_of(HOST.build())["metadata"]["annotations"]
+    assert annotations["batch.paddlepaddle.org/ports"] == "20000-20004"
+
+
+def test_what_the_user_says_of_the_hosts_network_wins() -> None:
+    own = {"hostNetwork": False, "dnsPolicy": "Default"}
+    declared = [{"containerPort": 20002, "name": "mine"}, {"containerPort": 80}]
+    job = HOST.template(a_template(own, ports=declared)).build()
+    made = pod_of(job)["spec"]
+    assert {name: made[name] for name in own} == own
+    assert made["containers"][0]["ports"] == declared
+
+
+def test_by_address_a_pod_says_nothing_of_hosts() -> None:
+    made = pod_of(a_ps_job().with_ports(20000).build())
+    assert not {"hostNetwork", "dnsPolicy"} & made["spec"].keys()
+    assert "ports" not in made["spec"]["containers"][0]
+    assert "batch.paddlepaddle.org/ports" not in made["metadata"]["annotations"]

@@ -85,7 +85,11 @@ def assert_sound(world: World, made: Plan, before: PaddleJob) -> None:
         assert all(f"{pod.status.pod_ip}:2379" in known.split(",") for pod in running)
 
 
-ENDPOINTS = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVERS_IP_PORT_LIST")
+ENDPOINTS = (
+    "PADDLE_TRAINER_ENDPOINTS",
+    "PADDLE_PSERVERS_IP_PORT_LIST",
+    "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST",
+)
 
 
 def turn(world: World) -> None:

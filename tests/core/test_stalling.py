@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from paddlejob.api import Role
 from paddlejob.core import Observed, Pod, Refusal, observe
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
-from paddlejob.core.observe import Slot
+from paddlejob.core.observe import Ports, Slot
 from paddlejob.core.stalling import Stall, stall, unrunnable
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_refusal
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'
@@ -109,9 +109,8 @@ def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
 
 
 UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
-    "host network": (a_job().by("Host"), "NotSupported"),
-    "host network by its other name": (a_job().by("HostNetwork"), "NotSupported"),
-    "heter workers": (a_job().asking(heter=Role()), "NotSupported"),
+    "heter workers without servers": (a_job().with_heter(1), "NoServers"),
+    "heter workers with zero servers": (a_job().with_heter(1).with_servers(0), "NoServers"),
     "elastic": (a_job().asking(elastic=1), "NotSupported"),
     "no worker": (a_job().without_workers(), "NoWorkers"),
     "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
@@ -132,6 +131,25 @@ def test_a_job_that_can_run(fields: dict[str, Any]) -> None:
     assert unrunnable(a_job().asking(**fields).build()) is None
 
 
-def test_everything_unsupported_is_named_at_once() -> None:
-    found = unrunnable(a_job().by("Host").asking(elastic=1).build())
-    assert found == Stall("NotSupported", "this release cannot run intranet: Host, elastic yet: remove it, or upgrade")
+@pytest.mark.parametrize(
+    "job", [a_job().by("Host"), a_job().by("HostNetwork"), a_ps_job().with_heter(2), a_job().with_heter(0)]
+)
+def test_a_job_that_can_run_too(job: JobBuilder) -> None:
+    assert unrunnable(job.build()) is None
+
+
+def test_what_is_not_supported_is_named() -> None:
+    found = unrunnable(a_job().asking(elastic=1).build())
+    assert found == Stall("NotSupported", "this release cannot run elastic yet: remove it, or upgrade")
+
+
+def test_no_free_ports_are_told_before_what_pods_say() -> None:
+    job = a_job().with_workers(2).by("Host").build()
+    seen = replace(observe(job, refusals=[a_refusal("Pod", "x")]), ports=Ports(full="20000,20030"))
+    assert stall(job, seen) == Stall(
+        "NoPorts",
+        "no 40 ports in a row are free within the operator's --port-range 20000,20030:"
+        " it goes on when another job ends, or with a wider range",
+    )
+    settled = a_job().with_workers(2).by("Host").with_ports(20000).build()
+    assert stall(settled, replace(observe(settled), ports=Ports(full="20000,20030"))) is None

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from paddlejob.api import ObjectMeta, PaddleJob
-from paddlejob.api.names import LABEL_ATTEMPT
+from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
     Announce,
     ConfigMap,
@@ -25,6 +25,7 @@ from paddlejob.core import (
     Plan,
     Pod,
     Refusal,
+    ReservePorts,
     Service,
     Touch,
     Update,
@@ -76,6 +77,9 @@ class World:
                 case DeleteJob():
                     assert action.uid == self.job.metadata.uid
                     self.remove()
+                case ReservePorts():
+                    annotations = {**self.job.metadata.annotations, ANNOTATION_PORTS: "20000"}
+                    self.job = replace(self.job, metadata=replace(self.job.metadata, annotations=annotations))
                 case Announce():
                     self.told.append(action)
         self.job = replace(self.job, status=made.status)

@@ -72,7 +72,7 @@ def strict_operator(strict_desk: Desk, credentials: Path, tmp_path: Path) -> Ite
 
 
 def begin_a_life(desk: Desk) -> None:
-    """Jobs that together use everything: both networks, clean-up, expiry, restarts, and a taken name of each kind."""
+    """Jobs that together use everything: every network, clean-up, expiry, restarts, and a taken name of each kind."""
     path = f"/api/v1/namespaces/{desk.namespace}"
     stranger = {"spec": {"containers": [{"name": "a", "image": "a"}]}}
     desk.api.post(f"{path}/pods", {"metadata": {"name": "met-worker-0"}, **stranger})
@@ -83,6 +83,7 @@ def begin_a_life(desk: Desk) -> None:
     desk.submit(a_job("name", worker=by_name, intranet="Service", cleanPodPolicy="Always"))
     desk.submit(a_job("brief", worker=by_name, intranet="Service", ttlSecondsAfterFinished=0))
     desk.submit(a_job("evicted", worker=a_role(1, ends="evicted", after="300ms")))
+    desk.submit(a_job("host", worker=a_role(1, ends="succeeded"), intranet="Host", cleanPodPolicy="Always"))
     desk.submit(a_job("met"))
     desk.submit(a_job("met-too"))
     desk.submit(a_job("met-by-name", worker=by_name, intranet="Service"))
@@ -101,7 +102,7 @@ def test_every_verb_of_the_role_is_used_and_no_other(strict_desk: Desk, strict_o
     desk, since = strict_desk, datetime.now(timezone.utc)
     strict_operator.start()
     begin_a_life(desk)
-    for job in ("address", "name"):
+    for job in ("address", "name", "host"):
         desk.in_phase(job, "Completed")
     wait_until(lambda: desk.gone("brief"))
     desk.until("evicted", lambda status: status.get("attempt") and status["phase"] != "Restarting")

@@ -31,6 +31,17 @@ def test_a_job_that_fails_exits_with_1_and_says_what_to_read(bench: Workbench) -
     assert "more: paddlejob logs broken" in done.stdout
 
 
+def test_pods_on_the_hosts_network_share_its_address_and_have_ports_of_their_own(bench: Workbench) -> None:
+    say = "echo told $POD_IP $PADDLE_PORT $PORT_RANGE $PADDLE_MASTER $PADDLE_NNODES"
+    done = bench.paddlejob("run", bench.write("shared", intranet="Host", worker=a_role(2, "sh", "-c", say)))
+    assert done.returncode == 0, done.stderr
+    told = sorted(line.partition("told ")[2].split() for line in done.stdout.splitlines() if " told " in line)
+    first = int(told[0][1])
+    assert told == [
+        ["127.0.0.1", str(port), f"{port + 1}:{port + 19}", f"127.0.0.1:{first}", "2"] for port in (first, first + 20)
+    ]
+
+
 BAD: dict[str, tuple[dict[str, object], str]] = {
     "no command": ({"worker": a_role(1)}, "give the command after --"),
     "an unmapped claim": (
@@ -49,6 +60,7 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         },
         "--volume d=PATH",
     ),
+    "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
     "a feature of a later release": ({"worker": a_role(2, "true"), "elastic": 1}, "cannot run elastic yet"),
 }
 

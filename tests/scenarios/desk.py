@@ -53,6 +53,9 @@ class Desk:
         changed: Json = self.api.merge(f"{self._jobs}/{name}", {"spec": spec})
         return changed
 
+    def annotate(self, name: str, annotations: dict[str, str]) -> None:
+        self.api.merge(f"{self._jobs}/{name}", {"metadata": {"annotations": annotations}})
+
     def delete(self, name: str, **options: object) -> None:
         self.api.delete(f"{self._jobs}/{name}", **options)
 

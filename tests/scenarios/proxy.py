@@ -36,6 +36,7 @@ class _Hook:
     callback: Callable[[], None]
     heard: bool
     hang_up: bool
+    test: Test
 
 
 @dataclass(slots=True)
@@ -97,14 +98,20 @@ class FaultProxy:
             self._faults.remove(fault)
 
     def after_write(
-        self, number: int, callback: Callable[[], None], *, heard: bool = False, hang_up: bool = False
+        self,
+        number: int,
+        callback: Callable[[], None],
+        *,
+        heard: bool = False,
+        hang_up: bool = False,
+        test: Test = anything,
     ) -> None:
-        """Call back the moment the API server has answered the number-th write from now on.
+        """Call back the moment the API server has answered the number-th write from now on that passes the test.
 
         Until then writes go on one by one. `heard`: the caller gets the answer first. `hang_up`: whatever else it sent
         is dropped, for callbacks that kill it.
         """
-        self._hook = _Hook(number, callback, heard, hang_up)
+        self._hook = _Hook(number, callback, heard, hang_up, test)
 
     def no_more_hooks(self) -> None:
         self._hook = None
@@ -199,7 +206,7 @@ class FaultProxy:
                 return drop(request)
             response = await self._call(request, exchange)
             hook = self._hook
-            if hook is None:
+            if hook is None or not hook.test(exchange):
                 return response
             hook.left -= 1
             if hook.left:

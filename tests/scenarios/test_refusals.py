@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.cluster.control_plane import KubectlFailed
 from tests.scenarios.desk import Desk, Json, a_job, a_role
 from tests.scenarios.documents import SEEDS
 
+EXAMPLES = Path(__file__).parents[2] / "deploy" / "examples"
 EMPTY = {"replicas": 1, "template": {"spec": {"containers": []}}}
 ELASTIC = {**a_role(2), "requests": 1, "limits": 4}
 
@@ -45,6 +47,8 @@ REFUSED: dict[str, tuple[Json, str]] = {
         "may have 63 characters",
     ),
     "ps with elastic": (a_job("bad", ps=a_role(1), elastic=1), "remove spec.ps or spec.elastic"),
+    "heter without ps": (a_job("bad", heter=a_role(1)), "set spec.ps, or remove spec.heter"),
+    "heter with zero ps": (a_job("bad", heter=a_role(1), ps=a_role(0)), "set spec.ps, or remove spec.heter"),
     "requests above replicas": (a_job("bad", worker={**a_role(2), "requests": 3}), "set it to replicas or below"),
     "replicas above limits": (a_job("bad", worker={**a_role(2), "limits": 1}), "set it to replicas or above"),
     "two clean policies": (a_job("bad", cleanPodPolicy="Never", cleanPolicy="Always"), "set only cleanPodPolicy"),
@@ -85,7 +89,7 @@ FIXED: dict[str, Json] = {
 
 @pytest.mark.parametrize("case", FIXED)
 def test_what_a_running_job_cannot_change_is_refused(desk: Desk, case: str) -> None:
-    desk.submit(a_job("fixed", heter=a_role(1)))
+    desk.submit(a_job("fixed", heter=a_role(0)))
     with pytest.raises(ApiError, match="create"):
         desk.change("fixed", FIXED[case])
 
@@ -134,6 +138,14 @@ def test_kubectl_explains_the_template(desk: Desk) -> None:
 def test_every_job_of_the_documents_is_taken_as_it_is_written(desk: Desk, path: Any) -> None:
     desk.kubectl("create", "-f", str(path))
     desk.kubectl("apply", "-f", str(path))  # plain apply keeps the last manifest in an annotation
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_example_is_taken(desk: Desk, path: Any) -> None:
+    jobs = [one for one in yaml.safe_load_all(path.read_text()) if one["kind"] == "PaddleJob"]
+    assert jobs
+    for job in jobs:
+        desk.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=yaml.safe_dump(job))
 
 
 @pytest.mark.parametrize("path", sorted(SEEDS.glob("*persistentvolume*.yaml")), ids=lambda path: path.stem)

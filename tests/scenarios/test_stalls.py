@@ -121,6 +121,6 @@ def test_pods_that_no_node_can_take(desk: Desk) -> None:
 
 
 def test_what_this_release_cannot_run_is_said_and_nothing_is_made(desk: Desk) -> None:
-    desk.submit(a_job("early", intranet="HostNetwork"))
-    says_why(desk, "early", "NotSupported", "intranet: Host")
+    desk.submit(a_job("early", elastic=1))
+    says_why(desk, "early", "NotSupported", "elastic")
     assert not desk.pods()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster.waiting import wait_until
-from tests.scenarios.desk import Desk, a_job, a_role
+from tests.scenarios.desk import Desk, Json, a_job, a_role
 from tests.scenarios.documents import document
 from tests.scenarios.recorder import Recorder
 
@@ -129,3 +129,22 @@ def test_a_job_created_again_at_once_waits_for_the_old_pods_and_then_runs(desk: 
     assert first["phase"] == "Running"
     owners = {one["metadata"]["ownerReferences"][0]["uid"] for one in desk.pods().values()}
     assert owners == {second["metadata"]["uid"]}
+
+
+def test_a_heter_job_is_complete_when_its_workers_are_and_then_its_heter_workers_are_ended(desk: Desk) -> None:
+    desk.submit(a_job("pipeline", ps=a_role(1), worker=a_role(2), heter=a_role(2)))
+    status = desk.in_phase("pipeline", "Running")
+    assert (status["mode"], status["heter"]["ready"]) == ("PS", "2/2")
+    told = desk.config("pipeline")
+    address = {name.removeprefix("pipeline-"): pod["status"]["podIP"] for name, pod in desk.pods().items()}
+    assert told["PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"] == f"{address['heter-0']}:2379,{address['heter-1']}:2379"
+    assert (told["STAGE_NUM"], told["PADDLE_STAGE_TRAINERS_NUM"]) == ("2", "[2, 2]")
+    roles = {name: value_of(desk.pod(f"pipeline-{name}"), "TRAINING_ROLE") for name in ("ps-0", "worker-1", "heter-1")}
+    assert roles == {"ps-0": "PSERVER", "worker-1": "TRAINER", "heter-1": "HETER_TRAINER"}
+    desk.finish_workers("pipeline")
+    desk.in_phase("pipeline", "Completed")
+    wait_until(lambda: {*desk.pods()} == {"pipeline-worker-0", "pipeline-worker-1"})
+
+
+def value_of(pod: Json, name: str) -> str:
+    return str(next(one["value"] for one in pod["spec"]["containers"][0]["env"] if one["name"] == name))

@@ -92,4 +92,30 @@ def test_workers_never_train_alone(laptop: Workbench, way: str, program: str) ->
     spec, flags = WAYS[way]
     role = a_role(2, *PROGRAMS[program], str(HERE / "world.py"), workingDir=str(laptop.folder))
     found = results(laptop, *flags, laptop.write("world", worker=role, **spec))
-    assert found == [{"rank": rank, "world": 2, "met": [0, 1]} for rank in (0, 1)]
+    assert [(one["rank"], one["world"], one["met"]) for one in found] == [(rank, 2, [0, 1]) for rank in (0, 1)]
+
+
+def test_two_pods_on_one_host_train_together_and_each_keeps_to_its_own_ports(laptop: Workbench) -> None:
+    """As the operator writes it: every pod has a port and a range, and its launcher starts two processes in it."""
+    env = [{"name": "PADDLE_NPROC_PER_NODE", "value": "2"}]
+    script = str(HERE / "world.py")
+    role = a_role(2, *PROGRAMS["by the launcher"], script, workingDir=str(laptop.folder), env=env)
+    results(laptop, laptop.write("crowd", worker=role, intranet="Host"))
+    logs = [laptop.folder / "logs" / pod / f"workerlog.{process}" for pod in ("0", "1") for process in (0, 1)]
+    found = [json.loads(log.read_text().partition("RESULT ")[2].splitlines()[0]) for log in logs]
+    assert [(one["rank"], one["met"]) for one in found] == [(rank, [0, 1, 2, 3]) for rank in range(4)]
+    first, second = ([*range_of(one)] for one in (found[0], found[2]))
+    assert not {*first} & {*second}
+    for one in found:
+        assert port_of(one["PADDLE_CURRENT_ENDPOINT"]) in range_of(one)
+        assert port_of(one["PADDLE_MASTER"]) in range_of(found[0])
+    assert len({one["PADDLE_CURRENT_ENDPOINT"] for one in found}) == 4
+
+
+def port_of(endpoint: str) -> int:
+    return int(endpoint.rpartition(":")[2])
+
+
+def range_of(told: dict[str, Any]) -> range:
+    first, _, last = told["PORT_RANGE"].partition(":")
+    return range(int(first), int(last) + 1)

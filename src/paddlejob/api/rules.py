@@ -46,6 +46,10 @@ SPEC: tuple[Rule, ...] = (
         "message": "elastic jobs have no parameter servers: remove spec.ps or spec.elastic",
     },
     {
+        "rule": "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
+        "message": "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
+    },
+    {
         "rule": "!(has(self.cleanPodPolicy) && has(self.cleanPolicy)) || self.cleanPodPolicy == self.cleanPolicy",
         "message": "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
     },

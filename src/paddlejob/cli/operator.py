@@ -12,6 +12,7 @@ from paddlejob.kube.errors import KubeError
 from paddlejob.operator.logs import LogFormat
 from paddlejob.operator.main import main
 from paddlejob.operator.options import Options, Scheduling
+from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortRange
 from paddlejob.operator.server import BadAddress
 
 
@@ -29,7 +30,7 @@ def operator(
     ] = 64,
     log_format: Annotated[LogFormat, Parameter(help="text for people, json for machines.")] = "text",
     scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; no effect in this release.")] = None,
-    port_range: Annotated[str | None, Parameter(help="Host ports, LOW,HIGH; no effect in this release.")] = None,
+    port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the hosts' network.")] = str(DEFAULT_RANGE),
     etcd_server: Annotated[str | None, Parameter(help="For elastic jobs; no effect in this release.")] = None,
     kubeconfig: Annotated[str | None, Parameter(help="Path of the kubeconfig file.")] = None,
     context: Annotated[str | None, Parameter(help="Context of the kubeconfig.")] = None,
@@ -38,6 +39,10 @@ def operator(
 
     Example: paddlejob operator --namespace paddle-system
     """
+    try:
+        ports = PortRange.parse(port_range)
+    except BadRange as error:
+        raise BadUse(f"--port-range {error}") from error
     options = Options(
         namespaces=namespace,
         leader_elect=leader_elect,
@@ -46,7 +51,7 @@ def operator(
         concurrency=kube_api_concurrency,
         log_format=log_format,
         scheduling=scheduling,
-        port_range=port_range,
+        port_range=ports,
         etcd_server=etcd_server,
         kubeconfig=kubeconfig,
         context=context,

@@ -92,7 +92,8 @@ async def _run(
 ) -> int:
     view: View = (LiveView if console.is_terminal else PlainView)(around.logs, console)
     folder, interrupted = Folder(around.folder), False
-    places = find_places(ports_needed(manifest.job), one_address=one_address)
+    shared = one_address or manifest.job.spec.network == "Host"  # pods on a host's network share its address
+    places = find_places(ports_needed(manifest.job), one_address=shared)
     runner = Runner(
         manifest,
         around,

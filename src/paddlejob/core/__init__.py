@@ -3,7 +3,7 @@
 A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
 """
 
-from paddlejob.core.actions import Action, Announce, Create, Delete, DeleteJob, Touch, Update
+from paddlejob.core.actions import Action, Announce, Create, Delete, DeleteJob, ReservePorts, Touch, Update
 from paddlejob.core.children import ConfigMap, Pod, Service
 from paddlejob.core.observe import Observed, Refusal, observe
 from paddlejob.core.plan import Plan, plan
@@ -19,6 +19,7 @@ __all__ = [
     "Plan",
     "Pod",
     "Refusal",
+    "ReservePorts",
     "Service",
     "Touch",
     "Update",

@@ -51,6 +51,12 @@ class Touch(msgspec.Struct, frozen=True):
     value: str
 
 
+class ReservePorts(msgspec.Struct, frozen=True):
+    """Choose a free block of so many ports, and write its first port on the job."""
+
+    count: int
+
+
 class Announce(msgspec.Struct, frozen=True):
     """Tell people, once per attempt and reason."""
 
@@ -60,4 +66,4 @@ class Announce(msgspec.Struct, frozen=True):
     attempt: int
 
 
-Action = Create | Update | Delete | Touch | Announce | DeleteJob
+Action = Create | Update | Delete | Touch | Announce | DeleteJob | ReservePorts

@@ -11,12 +11,12 @@ from typing import Any
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import PORT, RoleName, pod_name, service_host
+from paddlejob.core.heter import shared_stages, stage_environment
 from paddlejob.core.observe import Observed
-from paddlejob.core.ports import gloo_port, port_of
+from paddlejob.core.ports import PORTS_PER_TRAINER, gloo_port, launcher_ports, port_of
 from paddlejob.core.template import asks_for_accelerator
 
 TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
-PORTS_PER_TRAINER = 20
 GLOO_BY_HTTP = "3"
 # Linux takes no longer "NAME=value" in a program's environment.
 LONGEST_STRING = 128 * 1024 - 1
@@ -38,10 +38,13 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
         # Without an accelerator Paddle finds no backend by itself; with one, gloo would be chosen over NCCL.
         values["PADDLE_DISTRI_BACKEND"] = "gloo"
+    if ports := launcher_ports(job, index):
+        values["PORT_RANGE"] = f"{ports.first}:{ports.last}"
     return [
         _pod_ip(job, role, index),
         *({"name": name, "value": value} for name, value in values.items()),
         _demand(job),
+        *stage_environment(job, role),
     ]
 
 
@@ -72,7 +75,8 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
     """The ConfigMap's data; None while an address is not known yet."""
     workers = _hosts(job, observed, "worker")
     servers = _hosts(job, observed, "ps") if job.spec.mode == "PS" else []
-    if workers is None or servers is None:
+    heter = _hosts(job, observed, "heter")
+    if workers is None or servers is None or heter is None:
         return None
     data = {
         "PADDLE_TRAINERS_NUM": str(len(workers)),
@@ -87,6 +91,7 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
         data |= {
             "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(_endpoints(job, "ps", servers)),
             **_gloo(job, servers[0]),
+            **shared_stages(len(workers), _endpoints(job, "heter", heter)),
         }
     return data
 
@@ -96,7 +101,9 @@ def _trainers(job: PaddleJob, hosts: list[str]) -> dict[str, str]:
     joined = ",".join(endpoints)
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
     # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
-    if fits and (job.spec.mode == "PS" or len(set(hosts)) == len(hosts)):
+    # On the host's network they may come to share one, so such a job is told in the same words wherever its pods are.
+    apart = len(set(hosts)) == len(hosts) and not (job.spec.mode == "Collective" and job.spec.network == "Host")
+    if fits and (job.spec.mode == "PS" or apart):
         return {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
     if job.spec.mode == "PS":
         return {}  # optional there

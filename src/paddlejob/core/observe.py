@@ -15,7 +15,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_ATTEMPT, RoleName, pod_name
 from paddlejob.core.children import ConfigMap, Pod, PodState, Service
 
-Kind = Literal["Pod", "Service", "ConfigMap"]
+Kind = Literal["Pod", "Service", "ConfigMap", "PaddleJob"]
 C = TypeVar("C", Pod, Service, ConfigMap)
 
 
@@ -27,6 +27,15 @@ class Refusal(msgspec.Struct, frozen=True):
     reason: str
     message: str
     retry_at: datetime
+
+
+class Ports(msgspec.Struct, frozen=True):
+    """How it stands with ports of the host, for a job that uses its network."""
+
+    full: str = ""
+    """The range in which there is no free block for this job; empty while there is one."""
+    disputed: bool = False
+    """Whether an older job, or a pod of another, has some of the ports that stand on this one."""
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -54,6 +63,8 @@ class Observed(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...] = ()
     taken: frozenset[tuple[Kind, str]] = frozenset()
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
+
+    ports: Ports = Ports()
 
     def of_role(self, role: RoleName) -> tuple[Slot, ...]:
         return tuple(slot for slot in self.slots if slot.role == role)

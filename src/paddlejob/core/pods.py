@@ -12,10 +12,13 @@ from paddlejob.api import names as n
 from paddlejob.core.actions import Body
 from paddlejob.core.environment import pod_environment
 from paddlejob.core.observe import Slot
+from paddlejob.core.ports import block_of, host_ports
 from paddlejob.core.template import main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 POD_DEFAULTS = {"restartPolicy": "Never"}
+# Names of the cluster resolve on the host's network too.
+HOST_DEFAULTS = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 
 
 def pod(job: PaddleJob, slot: Slot) -> Body:
@@ -28,7 +31,7 @@ def pod(job: PaddleJob, slot: Slot) -> Body:
             "name": slot.name,
             "namespace": job.metadata.namespace,
             "labels": {**mapping(meta.get("labels")), **labels(job, slot)},
-            "annotations": {**mapping(meta.get("annotations")), n.ANNOTATION_ROLE: slot.role},
+            "annotations": {**mapping(meta.get("annotations")), **_annotations(job, slot)},
             "ownerReferences": [owner(job)],
             **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
         },
@@ -46,6 +49,12 @@ def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
     }
 
 
+def _annotations(job: PaddleJob, slot: Slot) -> dict[str, str]:
+    """A pod on the host's network tells its block: it holds its ports even when its job is gone before it."""
+    block = block_of(job) if job.spec.network == "Host" else None
+    return {n.ANNOTATION_ROLE: slot.role, **({n.ANNOTATION_PORTS: str(block)} if block else {})}
+
+
 def owner(job: PaddleJob) -> Body:
     return {
         "apiVersion": n.API_VERSION,
@@ -58,7 +67,7 @@ def owner(job: PaddleJob) -> Body:
 
 
 def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
-    made = {**POD_DEFAULTS, **spec}
+    made = {**POD_DEFAULTS, **(HOST_DEFAULTS if job.spec.network == "Host" else {}), **spec}
     found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)
@@ -73,10 +82,19 @@ def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
     source = {"configMapRef": {"name": job.metadata.name}}
     return {
         **container,
+        **_host_ports(job, slot, mappings(container.get("ports"))),
         "env": _merged(pod_environment(job, slot.role, slot.index), mappings(container.get("env"))),
         # Of two sources with the same name the later wins: the user's come after ours.
         "envFrom": [source, *mappings(container.get("envFrom"))],
     }
+
+
+def _host_ports(job: PaddleJob, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
+    if job.spec.network != "Host":
+        return {}
+    said = {one.get("containerPort") for one in users}
+    wanted = [port for port in host_ports(job, slot.role, slot.index) if port not in said]
+    return {"ports": [*users, *({"containerPort": port, "hostPort": port, "protocol": "TCP"} for port in wanted)]}
 
 
 def _merged(ours: list[Body], users: list[Body]) -> list[Body]:

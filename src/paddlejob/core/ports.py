@@ -1,46 +1,94 @@
 """Which port each pod listens on.
 
 Pods with addresses of their own all use the same port. Where pods share an address, the job carries the first port of a
-block that was reserved for it, and each pod has one of its own. A port that the user sets wins.
+block that was reserved for it, and each pod has a share of its own. A port that the user sets wins.
 """
 
 from __future__ import annotations
 
 from itertools import takewhile
 
-from paddlejob.api import PaddleJob
+import msgspec
+
+from paddlejob.api import PaddleJob, Role
 from paddlejob.api.names import ANNOTATION_PORTS, PORT, RoleName
 from paddlejob.core.template import env_value
 
 GLOO_PORT = PORT + 1
+LAST_PORT = 65535
+# A launcher listens on its pod's first port, and needs one more to meet on and one for each process that it starts.
+PORTS_PER_TRAINER = 20
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Ports in a row; the last one belongs to it."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}"
+
+    def overlaps(self, other: Block) -> bool:
+        return self.first <= other.last and other.first <= self.last
 
 
 def port_of(job: PaddleJob, role: RoleName, index: int) -> int | str:
     template = next((asked.template for name, asked in job.spec.roles if name == role), {})
     if own := env_value(template, "PADDLE_PORT"):
         return own
-    first = _block(job)
-    return PORT if first is None else first + _offset(job, role) + index
+    block = block_of(job)
+    return PORT if block is None else _first_of(job, block, role, index)
+
+
+def launcher_ports(job: PaddleJob, index: int) -> Block | None:
+    """Where the launcher of a worker may listen besides, so that two on one address never meet."""
+    block = block_of(job)
+    if block is None or job.spec.mode == "PS":
+        return None
+    first = _first_of(job, block, "worker", index)
+    return Block(first + 1, first + PORTS_PER_TRAINER - 1)
 
 
 def gloo_port(job: PaddleJob) -> int:
     """Where PS-0 holds the meeting of all: any port but its own, on which worker 0 would abort."""
-    first = _block(job)
-    if first is not None:
-        return first + ports_needed(job) - 1
-    return PORT if str(port_of(job, "ps", 0)) == str(GLOO_PORT) else GLOO_PORT
+    block = block_of(job)
+    preferred, other = (GLOO_PORT, PORT) if block is None else (block.last, block.first)
+    return other if str(port_of(job, "ps", 0)) == str(preferred) else preferred
+
+
+def host_ports(job: PaddleJob, role: RoleName, index: int) -> tuple[int, ...]:
+    """What a pod on the host's network listens on for certain: the scheduler keeps two of the same off one node."""
+    wanted = [port_of(job, role, index)]
+    if role == "ps" and index == 0 and job.spec.mode == "PS" and job.spec.with_gloo:
+        wanted.append(gloo_port(job))
+    numbers = (int(port) for port in wanted if str(port).isascii() and str(port).isdigit())
+    return tuple(port for port in numbers if 0 < port <= LAST_PORT)
 
 
 def ports_needed(job: PaddleJob) -> int:
-    """The size of the block: one for each pod and one to meet on."""
-    return sum(asked.replicas for _, asked in job.spec.roles) + 1
+    """The size of the block: a share for each pod, and with servers one port to meet on."""
+    pods = sum(_most(asked) for _, asked in job.spec.roles)
+    return pods * _share(job) + (1 if job.spec.mode == "PS" else 0)
 
 
-def _block(job: PaddleJob) -> int | None:
+def block_of(job: PaddleJob) -> Block | None:
+    """The block that stands on the job. One that no computer has is none."""
     text = job.metadata.annotations.get(ANNOTATION_PORTS, "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    first = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LAST_PORT)) else 0
+    last = first + ports_needed(job) - 1
+    return Block(first, last) if 0 < first <= last <= LAST_PORT else None
 
 
-def _offset(job: PaddleJob, role: RoleName) -> int:
+def _share(job: PaddleJob) -> int:
+    return 1 if job.spec.mode == "PS" else PORTS_PER_TRAINER
+
+
+def _first_of(job: PaddleJob, block: Block, role: RoleName, index: int) -> int:
     before = takewhile(lambda named: named[0] != role, job.spec.roles)
-    return sum(asked.replicas for _, asked in before)
+    return block.first + (sum(_most(asked) for _, asked in before) + index) * _share(job)
+
+
+def _most(asked: Role) -> int:
+    """An elastic role may grow: its block has room for all that it may ever have."""
+    return max(asked.replicas, asked.limits or 0)

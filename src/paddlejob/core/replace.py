@@ -14,6 +14,7 @@ from paddlejob.api import PaddleJob, Status
 from paddlejob.core.actions import Delete
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import forgotten, is_lost
+from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.restart import backoff, not_before, starts_at
 from paddlejob.core.times import timestamp
@@ -24,8 +25,8 @@ MOST_AT_ONCE = 8
 
 def replaceable(job: PaddleJob, observed: Observed) -> bool:
     """Whether all that is broken can be replaced alone."""
-    if job.spec.mode != "PS" or job.spec.with_gloo:
-        return False
+    if job.spec.mode != "PS" or job.spec.with_gloo or has_heter(job):
+        return False  # heter workers know their peers by address: a new one would stay a stranger
     return all(slot.role == "worker" for slot in observed.slots if _broken(job, observed, slot))
 
 

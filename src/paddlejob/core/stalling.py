@@ -9,7 +9,10 @@ import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
+from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed
+from paddlejob.core.ports import ports_needed
+from paddlejob.core.reserving import needs_ports
 
 # What the kubelet says while an image cannot be had; it alternates between them, a person needs one word.
 IMAGE_REASONS = frozenset(
@@ -28,6 +31,11 @@ class Stall(msgspec.Struct, frozen=True):
 def stall(job: PaddleJob, observed: Observed) -> Stall | None:
     if cause := unrunnable(job):
         return cause
+    if observed.ports.full and needs_ports(job, observed):
+        lack = (
+            f"no {ports_needed(job)} ports in a row are free within the operator's --port-range {observed.ports.full}"
+        )
+        return Stall("NoPorts", f"{lack}: it goes on when another job ends, or with a wider range")
     if observed.refusals:
         first, more = observed.refusals[0], len(observed.refusals) - 1
         others = f" (and {more} more like it)" if more else ""
@@ -49,6 +57,8 @@ def unrunnable(job: PaddleJob) -> Stall | None:
         return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
     if not job.spec.worker or not job.spec.worker.replicas:  # only a v1beta1 CRD lets it pass
         return Stall("NoWorkers", "a job without workers never ends: create it with spec.worker.replicas of 1 or more")
+    if has_heter(job) and job.spec.mode != "PS":  # so does this
+        return Stall("NoServers", "heter workers belong to a job with parameter servers: create it with spec.ps")
     return None
 
 
@@ -56,8 +66,6 @@ def _not_supported(job: PaddleJob) -> tuple[str, ...]:
     """Parts of the API whose rules are not in this release."""
     spec = job.spec
     asked = {
-        "intranet: Host": spec.network == "Host",
-        "heter": spec.heter is not None,
         "elastic": bool(spec.elastic),
     }
     return tuple(name for name, wanted in asked.items() if wanted)

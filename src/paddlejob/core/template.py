@@ -41,7 +41,16 @@ def asks_for_accelerator(template: Mapping) -> bool:
     return any(_has_device(mapping(one.get("resources"))) for one in containers(template))
 
 
-def _has_device(resources: Mapping) -> bool:
+def asked_resources(template: Mapping) -> list[str]:
+    """The names of all that any container asks for, but for what it asks none of."""
+    return [name for one in containers(template) for name in _asked(mapping(one.get("resources")))]
+
+
+def _asked(resources: Mapping) -> list[str]:
     asked = {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}
-    wanted = (str(name).partition("/") for name, quantity in asked.items() if str(quantity) != "0")
+    return [str(name) for name, quantity in asked.items() if str(quantity) != "0"]
+
+
+def _has_device(resources: Mapping) -> bool:
+    wanted = (name.partition("/") for name in _asked(resources))
     return bool(resources.get("claims")) or any(slash and not of.endswith("kubernetes.io") for of, slash, _ in wanted)

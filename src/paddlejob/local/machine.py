@@ -12,7 +12,19 @@ from pathlib import Path
 import msgspec
 
 from paddlejob.api import ObjectMeta, PaddleJob
-from paddlejob.core import Action, Announce, ConfigMap, Create, Delete, DeleteJob, Observed, Touch, Update, observe
+from paddlejob.core import (
+    Action,
+    Announce,
+    ConfigMap,
+    Create,
+    Delete,
+    DeleteJob,
+    Observed,
+    ReservePorts,
+    Touch,
+    Update,
+    observe,
+)
 from paddlejob.core.template import mapping
 from paddlejob.local.invocation import Setting
 from paddlejob.local.manifest import Data, Manifest
@@ -76,6 +88,8 @@ class Machine:
             case Delete(name=name):
                 if pod := self.pods.get(name):
                     pod.delete()
+            case ReservePorts():
+                raise AssertionError("a job on the host's network begins with its ports here")
             case DeleteJob():
                 pass  # a run has ended by then: what it left expires when somebody looks
             case Touch(name=name):

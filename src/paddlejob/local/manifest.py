@@ -80,6 +80,9 @@ def _check(path: Path, job: PaddleJob) -> None:
         "a role needs a container: give template.spec.containers one named paddle": any(
             not containers(asked.template) for _, asked in spec.roles
         ),
+        "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter": bool(
+            spec.heter and spec.heter.replicas and spec.mode != "PS"
+        ),
         "elastic jobs have no parameter servers: remove spec.ps or spec.elastic": bool(spec.ps and spec.elastic),
     }
     for problem, holds in problems.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import pod_name
 from paddlejob.core.environment import environment_key
+from paddlejob.core.heter import NEIGHBOURS
 from paddlejob.core.observe import Slot
 from paddlejob.core.pods import pod
 from paddlejob.core.stalling import unrunnable
@@ -34,7 +35,8 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
 def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
     spec = mapping(body["spec"])
     # The job's own ConfigMap is written when all addresses are known.
-    config_maps = {**manifest.config_maps, job.metadata.name: {environment_key(job): "0"}}
+    known_later = dict.fromkeys((environment_key(job), *(key for _, key in NEIGHBOURS.values())), "0")
+    config_maps = {**manifest.config_maps, job.metadata.name: known_later}
     maps = {"ConfigMap": config_maps, "Secret": manifest.secrets}
     volumes = Volumes(spec, around.folder / "volumes" / "check", around.volumes, maps)
     setting = Setting(

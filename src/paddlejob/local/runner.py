@@ -15,6 +15,7 @@ import msgspec
 
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
+from paddlejob.api.spec import Intranet
 from paddlejob.core import Announce, plan
 from paddlejob.core.times import timestamp
 from paddlejob.local.addresses import Places
@@ -149,7 +150,7 @@ class Runner:
 
 
 def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
-    """The job as it runs on this machine: found by address whatever it says, for there are no names here."""
+    """The job as it runs on this machine: found by address even if it asks for names, for there are none here."""
     annotations = dict(job.metadata.annotations)
     if first_port is not None:
         annotations[ANNOTATION_PORTS] = str(first_port)
@@ -162,7 +163,8 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
         labels=job.metadata.labels,
         annotations=annotations,
     )
-    return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet="PodIP"))
+    intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
+    return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
 
 
 def claim(folder: Folder, job: PaddleJob) -> None:

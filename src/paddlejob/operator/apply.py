@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 
 import structlog
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Announce, Create, Delete, DeleteJob, Refusal, Touch, Update
+from paddlejob.api.names import ANNOTATION_PORTS
+from paddlejob.core import Action, Announce, Create, Delete, DeleteJob, Refusal, ReservePorts, Touch, Update
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
@@ -84,6 +86,8 @@ class Hands:
             case DeleteJob():
                 await self._delete_job(job, action)
                 return None
+            case ReservePorts():
+                return await self._reserve(job, now)
             case Announce():
                 await self._announce(job, action, now)
                 return None
@@ -139,6 +143,22 @@ class Hands:
             return _refusal(action.kind, action.name, error, now)
         self._cache.deleted(action.kind, key, action.uid)
         log.info("deleted", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
+        return None
+
+    async def _reserve(self, job: PaddleJob, now: datetime) -> Refusal | None:
+        block = await self._cache.ports.choose(job, partial(self._cache.list_jobs, self._client))
+        if block is None:
+            return None
+        meta = {"resourceVersion": job.metadata.resource_version, "annotations": {ANNOTATION_PORTS: str(block.first)}}
+        try:
+            self._gate()  # the list may have taken its time
+            written = await self._client.patch(JOBS, key_of(job), {"metadata": meta})
+        except (NotFound, Conflict):
+            return None  # gone, or changed meanwhile: the change brings a new look, which finds the same block
+        except (Forbidden, Invalid, BadRequest) as error:
+            return _refusal("PaddleJob", job.metadata.name, error, now)
+        self._cache.jobs.wrote(written)
+        log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
         return None
 
     async def _touch(self, job: PaddleJob, action: Touch, now: datetime) -> Refusal | None:

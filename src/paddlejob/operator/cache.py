@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import LABEL_JOB, pod_name
 from paddlejob.core import ConfigMap, Observed, Pod, Refusal, Service, observe
@@ -18,6 +20,7 @@ from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.ports import DEFAULT_RANGE, PortRange, Ports
 from paddlejob.operator.resources import CHILDREN, JOBS, Child
 
 # Events of a large job come in floods, and a look costs a few microseconds per pod: a small job is looked at after
@@ -30,12 +33,15 @@ Report = Callable[[str, Exception], None]
 
 
 class Cache:
-    def __init__(self, wake: Wake) -> None:
+    def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE) -> None:
         self._wake = wake
         self.jobs: Store[PaddleJob] = Store()
         self.pods: Store[Pod] = Store()
         self.services: Store[Service] = Store()
         self.config_maps: Store[ConfigMap] = Store()
+        # Before anyone is woken by a change, the ports know of it.
+        self.ports = Ports(port_range, self.jobs, self.pods, wake)
+        self._namespaces: tuple[str | None, ...] = ()
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)
         for store in self._child_stores().values():
@@ -67,7 +73,8 @@ class Cache:
                 )
             )
 
-        for namespace in namespaces:
+        self._namespaces = tuple(namespaces)
+        for namespace in self._namespaces:
             reflect(JOBS, self.jobs, namespace, "")
             for kind, store in self._child_stores().items():
                 reflect(CHILDREN[kind], store, namespace, LABEL_JOB)
@@ -83,6 +90,15 @@ class Cache:
 
     async def wait_synced(self) -> None:
         await asyncio.gather(*(one.synced.wait() for one in self._reflectors))
+
+    async def list_jobs(self, client: Client) -> tuple[PaddleJob, ...]:
+        """The jobs as the API server has them at this moment; the watch may be behind."""
+        found: list[PaddleJob] = []
+        for namespace in self._namespaces:
+            # In one piece: pages can expire.
+            page = await client.list_page(JOBS, namespace, limit=0)
+            found += page.items
+        return tuple(found)
 
     def observe(self, job: PaddleJob, refusals: Iterable[Refusal]) -> Observed:
         """What the job owns, and who has the names that it still lacks."""
@@ -100,7 +116,8 @@ class Cache:
                 one for key in keys if (one := self.services.get(key)) and one.metadata.controller_uid != uid
             )
         config_map = self.config_maps.get(key_of(job))
-        return observe(job, pods, services, (config_map,) if config_map else (), refusals)
+        seen = observe(job, pods, services, (config_map,) if config_map else (), refusals)
+        return msgspec.structs.replace(seen, ports=self.ports.seen_by(job))
 
     def child(self, kind: Kind, key: Key) -> Child | None:
         return self._child_stores()[kind].get(key)

@@ -66,7 +66,7 @@ class Operator:
         self._config = config
         self._options = options
         self._queue: WorkQueue[Key] = WorkQueue()
-        self._cache = Cache(self._queue.add_after)
+        self._cache = Cache(self._queue.add_after, options.port_range)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
         self._loop: Loop | None = None
         self._identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
@@ -108,6 +108,7 @@ class Operator:
 
     async def _lead(self, client: Client, gate: Gate) -> None:
         await self._cache.wait_synced()
+        self._cache.ports.new_term()
         # What is cached now stays: the garbage collector need not walk it again and again.
         gc.freeze()
         memory, limiter = Memory(), FairLimiter(self._options.concurrency)

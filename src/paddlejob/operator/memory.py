@@ -11,7 +11,8 @@ from datetime import timedelta
 import msgspec
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Create, Refusal, Update
+from paddlejob.core import Action, Create, Refusal, ReservePorts, Update
+from paddlejob.core.observe import Kind
 
 FIRST_DELAY = timedelta(seconds=2)
 LONGEST_DELAY = timedelta(seconds=60)
@@ -45,7 +46,7 @@ class Memory:
     def remember(self, job: PaddleJob, tried: Iterable[Action], refused: tuple[Refusal, ...]) -> bool:
         """Take the outcome of a round; True if what is to be told has changed."""
         entry = self._entry(job)
-        names = {(one.kind, one.name) for one in tried if isinstance(one, Create | Update)}
+        names = {name for one in tried for name in _asked_for(job, one)}
         waiting = tuple(one for one in entry.refusals if (one.kind, one.name) not in names)
         if not names and not refused:
             return False
@@ -69,6 +70,16 @@ class Memory:
 
     def _entry(self, job: PaddleJob) -> _Entry:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))
+
+
+def _asked_for(job: PaddleJob, action: Action) -> tuple[tuple[Kind, str], ...]:
+    match action:
+        case Create(kind=kind, name=name) | Update(kind=kind, name=name):
+            return ((kind, name),)
+        case ReservePorts():
+            return (("PaddleJob", job.metadata.name),)
+        case _:
+            return ()
 
 
 def _postponed(refusal: Refusal, rounds: int) -> Refusal:

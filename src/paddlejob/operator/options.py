@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paddlejob.operator.logs import LogFormat
+from paddlejob.operator.ports import DEFAULT_RANGE, PortRange
 
 Scheduling = Literal["volcano", "coscheduling"]
 
@@ -19,7 +20,7 @@ class Options:
     concurrency: int = 64
     log_format: LogFormat = "text"
     scheduling: Scheduling | None = None
-    port_range: str | None = None
+    port_range: PortRange = DEFAULT_RANGE
     etcd_server: str | None = None
     kubeconfig: str | None = None
     context: str | None = None
@@ -29,7 +30,6 @@ class Options:
         """Flags that are given and belong to features of a later release: said at the start, never silently dropped."""
         flags = {
             "--scheduling": self.scheduling,
-            "--port-range": self.port_range,
             "--etcd-server": self.etcd_server,
         }
         return tuple(flag for flag, value in flags.items() if value is not None)

@@ -1,0 +1,28 @@
+"""Ports of the host, reserved before all else: every pod on the host's network is made with ports of its own.
+
+Asks for a block; who acts chooses it, for only there all jobs are known. A block that stands on the job is kept, over
+restarts too. If it is no block at all, or another has some of its ports, the job moves while it has no pods.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from paddlejob.api import PaddleJob
+from paddlejob.core.actions import ReservePorts
+from paddlejob.core.observe import Observed
+from paddlejob.core.ports import block_of, ports_needed
+
+
+def needs_ports(job: PaddleJob, observed: Observed) -> bool:
+    """Whether nothing may be made for the job before ports are reserved for it."""
+    if job.spec.network != "Host":
+        return False
+    return block_of(job) is None or (observed.ports.disputed and not observed.pods)
+
+
+def reserve(job: PaddleJob, observed: Observed, now: datetime) -> tuple[ReservePorts, ...]:
+    """While no block is free, nothing is asked: the end of another job is what the job waits for."""
+    if observed.ports.full or ("PaddleJob", job.metadata.name) in observed.held_back(now):
+        return ()
+    return (ReservePorts(ports_needed(job)),)

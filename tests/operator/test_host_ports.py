@@ -1,0 +1,275 @@
+"""Blocks of ports: no two jobs ever have one in common, none is lost, whoever waits is woken when one gets free."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import combinations, count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api.names import ANNOTATION_PORTS
+from paddlejob.core import Pod
+from paddlejob.core.children import PodStatus
+from paddlejob.core.observe import Ports as Seen
+from paddlejob.core.ports import Block, block_of
+from paddlejob.kube.events import Removed
+from paddlejob.kube.events import Seen as Event
+from paddlejob.kube.objects import Key
+from paddlejob.kube.store import Store
+from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortRange, Ports
+from tests.builders import JobBuilder, a_job, owner_reference
+
+# What Linux gives to outgoing connections and Kubernetes to NodePort services, unless somebody changed it.
+EPHEMERAL, NODE_PORTS = range(32768, 61000), range(30000, 32768)
+
+
+class Office:
+    """The ports of a cluster with its jobs and pods, and who was woken."""
+
+    def __init__(self, low: int = 20000, high: int = 20100) -> None:
+        self.jobs: Store[PaddleJob] = Store()
+        self.pods: Store[Pod] = Store()
+        self.woken: list[Key] = []
+        self.unseen: list[PaddleJob] = []
+        self.ports = Ports(PortRange(low, high), self.jobs, self.pods, lambda key, _: self.woken.append(key))
+        self._versions = count(1)
+
+    async def list_jobs(self) -> list[PaddleJob]:
+        return [*self.jobs, *self.unseen]
+
+    def put(self, job: PaddleJob) -> PaddleJob:
+        made = replace(job, metadata=replace(job.metadata, resource_version=str(next(self._versions))))
+        self.jobs.apply_event(Event(made))
+        return made
+
+    def choose(self, job: PaddleJob) -> Block | None:
+        return asyncio.run(self.ports.choose(job, self.list_jobs))
+
+    def reserve(self, job: PaddleJob) -> PaddleJob | None:
+        """The job as it stands then, with its block on it."""
+        block = self.choose(job)
+        return self.put(JobBuilder(job).with_ports(block.first).build()) if block else None
+
+    def remove(self, job: PaddleJob) -> None:
+        meta = replace(job.metadata, resource_version=str(next(self._versions)))
+        self.jobs.apply_event(Removed(replace(job, metadata=meta)))
+
+    def pod(self, job: PaddleJob, phase: str = "Running", text: str | None = None) -> Pod:
+        block = str(block_of(job)) if text is None else text
+        meta = ObjectMeta(
+            name=f"{job.metadata.name}-worker-0",
+            namespace=job.metadata.namespace,
+            uid=f"pod-of-{job.metadata.uid}",
+            resource_version=str(next(self._versions)),
+            annotations={ANNOTATION_PORTS: block},
+            owner_references=(owner_reference(job),),
+        )
+        made = Pod(metadata=meta, status=PodStatus(phase=phase))
+        self.pods.apply_event(Event(made))
+        return made
+
+    def remove_pod(self, pod: Pod) -> None:
+        meta = replace(pod.metadata, resource_version=str(next(self._versions)))
+        self.pods.apply_event(Removed(replace(pod, metadata=meta)))
+
+
+def host_job(name: str, workers: int = 2, created: str = "2026-05-04T11:00:00Z") -> PaddleJob:
+    job = a_job().named(name).with_uid(f"uid-{name}").with_workers(workers).by("Host").build()
+    return replace(job, metadata=replace(job.metadata, creation_timestamp=created))
+
+
+def finished(job: PaddleJob) -> PaddleJob:
+    return JobBuilder(job).in_phase("Completed").build()
+
+
+def test_blocks_come_one_after_the_other() -> None:
+    office = Office()
+    blocks = [office.choose(office.put(host_job(name))) for name in ("a", "b")]
+    assert blocks == [Block(20000, 20039), Block(20040, 20079)]
+
+
+def test_a_job_gets_the_same_block_until_it_is_seen_on_it() -> None:
+    """An answer got lost: the write may have been done or not."""
+    office = Office()
+    job = office.put(host_job("a"))
+    assert office.choose(job) == office.choose(job) == Block(20000, 20039)
+    assert office.choose(office.put(host_job("b"))) == Block(20040, 20079)
+
+
+def test_a_full_range_is_told_and_the_job_is_woken_when_a_block_gets_free() -> None:
+    office = Office()
+    first, _ = (office.reserve(office.put(host_job(name))) for name in ("a", "b"))
+    waiting = office.put(host_job("c"))
+    assert first is not None
+    assert office.ports.seen_by(waiting) == Seen(full="20000,20100")
+    assert office.woken == []
+    office.put(finished(first))
+    assert office.woken == [("team", "c")]
+    assert office.ports.seen_by(waiting) == Seen()
+    assert office.choose(waiting) == Block(20000, 20039)
+
+
+def test_who_comes_too_late_is_woken_to_say_so() -> None:
+    office = Office(20000, 20040)
+    office.reserve(office.put(host_job("a")))
+    assert office.choose(office.put(host_job("b"))) is None
+    assert office.woken == [("team", "b")]
+
+
+def test_a_gap_is_used_when_it_is_large_enough() -> None:
+    office = Office()
+    first, _ = (office.reserve(office.put(host_job(name, workers))) for name, workers in (("a", 1), ("b", 2)))
+    assert first is not None
+    office.remove(first)
+    assert office.choose(office.put(host_job("c", 2))) == Block(20060, 20099)
+    assert office.choose(office.put(host_job("d", 1))) == Block(20000, 20019)
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["the job is deleted", "the job has ended"])
+@pytest.mark.parametrize("ends", [True, False], ids=["its pod ends", "its pod is removed"])
+def test_a_block_is_held_as_long_as_one_of_its_pods_runs(gone: bool, ends: bool) -> None:
+    office = Office(20000, 20040)
+    job = office.reserve(office.put(host_job("a")))
+    assert job is not None
+    pod = office.pod(job)
+    if gone:
+        office.remove(job)
+    else:
+        office.put(finished(job))
+    waiting = office.put(host_job("b"))
+    assert office.ports.seen_by(waiting).full
+    if ends:
+        office.pod(job, "Succeeded")
+    else:
+        office.remove_pod(pod)
+    assert office.woken == [("team", "b")]
+    assert office.choose(waiting) == Block(20000, 20039)
+
+
+@pytest.mark.parametrize("text", ["", "20000", "20000-", "-", "a-b", "20000-²"])
+def test_what_stands_on_a_pod_and_is_no_block_holds_nothing(text: str) -> None:
+    office = Office(20000, 20040)
+    office.pod(host_job("odd"), text=text)
+    assert office.choose(office.put(host_job("a"))) == Block(20000, 20039)
+
+
+def test_a_new_term_first_learns_what_another_reserved_and_the_watch_has_not_told() -> None:
+    office = Office()
+    job = office.put(host_job("mine"))
+    office.unseen = [JobBuilder(host_job("theirs")).with_ports(20000).build()]
+    office.ports.new_term()
+    assert office.choose(job) == Block(20040, 20079)
+    office.unseen = [JobBuilder(host_job("later")).with_ports(20080).build()]
+    assert office.choose(job) == Block(20040, 20079)  # not asked again in the same term
+
+
+def test_what_was_chosen_in_an_earlier_term_is_forgotten() -> None:
+    """Somebody else led meanwhile, and may have given it away."""
+    office = Office()
+    job = office.put(host_job("mine"))
+    assert office.choose(job) == Block(20000, 20039)
+    office.put(JobBuilder(host_job("theirs")).with_ports(20000).build())
+    office.ports.new_term()
+    assert office.choose(job) == Block(20040, 20079)
+
+
+def test_of_two_jobs_with_the_same_ports_the_younger_has_to_move() -> None:
+    office = Office()
+    older = office.put(JobBuilder(host_job("b", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
+    younger = office.put(JobBuilder(host_job("a")).with_ports(20030).build())
+    assert office.ports.seen_by(older) == Seen()
+    assert office.ports.seen_by(younger) == Seen(disputed=True)
+    moved = office.reserve(younger)
+    assert moved is not None
+    assert block_of(moved) == Block(20040, 20079)
+    assert office.ports.seen_by(moved) == Seen()
+
+
+def test_a_job_has_to_move_where_a_pod_of_another_has_its_ports_however_old_that_is() -> None:
+    office = Office(20000, 20200)
+    older = office.put(JobBuilder(host_job("b", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
+    younger = office.put(JobBuilder(host_job("a")).with_ports(20030).build())
+    office.pod(younger)
+    assert office.ports.seen_by(older) == Seen(disputed=True)
+    moved = office.reserve(older)
+    assert moved is not None
+    assert block_of(moved) == Block(20070, 20109)
+    assert office.ports.seen_by(moved) == office.ports.seen_by(younger) == Seen()
+
+
+def test_a_block_that_somebody_wrote_by_hand_is_respected_also_outside_the_range() -> None:
+    office = Office()
+    inside = office.put(JobBuilder(host_job("inside")).with_ports(20010).build())
+    outside = office.put(JobBuilder(host_job("outside")).with_ports(50000).build())
+    assert office.ports.seen_by(inside) == office.ports.seen_by(outside) == Seen()
+    assert office.choose(office.put(host_job("a"))) == Block(20050, 20089)
+
+
+def test_a_job_of_the_same_name_is_another_job() -> None:
+    office = Office(20000, 20040)
+    office.reserve(office.put(host_job("a")))
+    again = JobBuilder(host_job("a")).with_uid("another").build()
+    assert office.choose(office.put(again)) == Block(20000, 20039)
+
+
+@pytest.mark.parametrize("job", [a_job().build(), finished(host_job("over"))])
+def test_a_job_that_needs_no_ports_hears_nothing_of_them(job: PaddleJob) -> None:
+    office = Office(20000, 20001)
+    assert office.ports.seen_by(office.put(job)) == Seen()
+
+
+HAPPENINGS = ["submit", "reserve", "reserve", "lose", "end", "delete", "term"]
+names = st.sampled_from(["a", "b", "c", "d", "e"])
+paths = st.lists(st.tuples(st.sampled_from(HAPPENINGS), names, st.integers(1, 3)), max_size=40)
+
+
+@settings(deadline=None)
+@given(paths)
+def test_no_two_living_jobs_ever_have_a_port_in_common(path: list[tuple[str, str, int]]) -> None:
+    office = Office(20000, 20150)
+    living: dict[str, PaddleJob] = {}
+    for what, name, workers in path:
+        job = living.get(name)
+        if what == "submit" and job is None:
+            living[name] = office.put(host_job(name, workers))
+        elif what == "term":
+            office.ports.new_term()
+        elif job is None:
+            continue
+        elif what == "reserve" and block_of(job) is None:
+            living[name] = office.reserve(job) or job
+        elif what == "lose" and block_of(job) is None:
+            office.choose(job)  # and nobody knows what became of the write
+        elif what == "end":
+            office.put(finished(job))
+            del living[name]
+        elif what == "delete":
+            office.remove(job)
+            del living[name]
+        blocks = [block for one in living.values() if (block := block_of(one))]
+        assert not [1 for one, other in combinations(blocks, 2) if one.overlaps(other)]
+        assert all(block.first >= 20000 and block.last < 20150 for block in blocks)
+
+
+def test_the_usual_range_is_nobody_elses() -> None:
+    usual = range(DEFAULT_RANGE.low, DEFAULT_RANGE.high)
+    assert not {*usual} & {*EPHEMERAL, *NODE_PORTS}
+
+
+def test_a_range_is_read_as_it_is_written() -> None:
+    assert PortRange.parse("20000,30000") == DEFAULT_RANGE
+    assert str(DEFAULT_RANGE) == "20000,30000"
+    assert PortRange.parse("1024,65536") == PortRange(1024, 65536)
+
+
+NO_RANGE = ["", "20000", "20000-30000", "a,b", "30000,20000", "5,5", "80,2000", "20000,65537", "²,³"]
+
+
+@pytest.mark.parametrize("text", NO_RANGE)
+def test_a_range_that_is_none_is_refused_with_words_that_help(text: str) -> None:
+    with pytest.raises(BadRange, match=r"write LOW,HIGH|LOW below HIGH"):
+        PortRange.parse(text)
