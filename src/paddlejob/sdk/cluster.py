@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import TracebackType
 from typing import Any, TypeVar
@@ -136,7 +136,7 @@ class Cluster:
             return True
         return True
 
-    def watch(self, namespace: str | None, name: str | None = None) -> AsyncIterator[Change[PaddleJob]]:
+    def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change[PaddleJob], None]:
         """Every change from now on, beginning with what is there; goes on whatever the network does.
 
         A job that is named and is not there is told as one change from None to None.
@@ -146,7 +146,7 @@ class Cluster:
         fields = f"metadata.name={name}" if name else ""
         return self._watch(JOBS, namespace, tried, fields=fields)
 
-    def watch_pods(self, job: PaddleJob) -> AsyncIterator[Change[Pod]]:
+    def watch_pods(self, job: PaddleJob) -> AsyncGenerator[Change[Pod], None]:
         """Every change of the job's pods, those of later attempts too."""
         namespace, name = job.metadata.namespace, job.metadata.name
         tried = f"watch the pods of job {name} in namespace {namespace}"
@@ -154,7 +154,7 @@ class Cluster:
 
     async def _watch(
         self, resource: Resource[T], namespace: str | None, tried: str, *, selector: str = "", fields: str = ""
-    ) -> AsyncIterator[Change[T]]:
+    ) -> AsyncGenerator[Change[T], None]:
         news: asyncio.Queue[Change[T] | kube.KubeError] = asyncio.Queue()
         store: Store[T] = Store()
         store.subscribe(news.put_nowait)
@@ -218,7 +218,7 @@ class Cluster:
         tail: int | None = None,
         since: float | None = None,
         container: str | None = None,
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str, None]:
         """The lines of one container, by default the one that trains; `since`: of the last so many seconds."""
         meta = pod.metadata
         with explained(f"read the log of pod {meta.name} in namespace {meta.namespace}", namespace=meta.namespace):

@@ -9,7 +9,11 @@ PaddleJobError
 ├── NoCRD             the cluster does not know PaddleJobs
 ├── AlreadyExists     the name is taken
 ├── Invalid           the API server refuses the job or the change
-└── Timeout           it has not happened in time
+├── Timeout           it has not happened in time
+├── JobFailed         the job ended, but not well
+├── NotSubmitted      nothing is known of a job that was only written down
+├── NotHere           jobs of this machine cannot do that
+└── CannotShip        a function cannot travel to a cluster as source
 """
 
 from __future__ import annotations
@@ -52,4 +56,20 @@ class Invalid(PaddleJobError):
 
 
 class Timeout(PaddleJobError):
+    pass
+
+
+class JobFailed(PaddleJobError):
+    pass
+
+
+class NotSubmitted(PaddleJobError):
+    pass
+
+
+class NotHere(PaddleJobError):
+    pass
+
+
+class CannotShip(PaddleJobError):
     pass

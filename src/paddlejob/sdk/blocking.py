@@ -1,0 +1,51 @@
+"""Waits for what is to be awaited, from ordinary code: on a thread that has a loop of its own, so that it works in a
+notebook too, where a loop runs already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_END: Any = object()
+_lock = threading.Lock()
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+
+
+def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Its result. An interrupt from the keyboard ends it."""
+    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def iterating(items: AsyncGenerator[T, None]) -> Iterator[T]:
+    try:
+        while (one := blocking(_next(items))) is not _END:
+            yield one
+    finally:
+        if not sys.is_finalizing():  # then the thread is gone, and all it held
+            blocking(items.aclose())
+
+
+async def _next(items: AsyncGenerator[T, None]) -> T:
+    found: T = await anext(items, _END)
+    return found
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """One per process: a fork does not take threads along."""
+    with _lock:
+        pid = os.getpid()
+        if pid not in _loops:
+            _loops[pid] = asyncio.new_event_loop()
+            threading.Thread(target=_loops[pid].run_forever, name="paddlejob", daemon=True).start()
+        return _loops[pid]

@@ -1,0 +1,89 @@
+"""Jobs on a cluster, through `Cluster`. A connection lasts as long as one call: nothing has to be closed by the user.
+
+The ConfigMaps of a job are made after it, so that they are its own and go with it; pods wait for them. What cannot be
+made completely is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from paddlejob.api import PaddleJob
+from paddlejob.sdk.cluster import Cluster
+from paddlejob.sdk.cluster_logs import cluster_logs
+from paddlejob.sdk.description import Description
+from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
+from paddlejob.sdk.place import Happening, Key, Line, Wanted
+
+
+class OnCluster:
+    where = "on the cluster"
+
+    def __init__(self, context: str | None = None, kubeconfig: str | Path | None = None) -> None:
+        self._context = context
+        self._kubeconfig = None if kubeconfig is None else str(kubeconfig)
+
+    def connect(self) -> Cluster:
+        return Cluster.connect(self._context, self._kubeconfig)
+
+    async def namespace(self) -> str:
+        async with self.connect() as cluster:
+            return cluster.namespace
+
+    async def submit(self, description: Description) -> PaddleJob:
+        secrets = [one["metadata"]["name"] for one in description.beside if one["kind"] == "Secret"]
+        if secrets:
+            raise Invalid(f"the Secret {secrets[0]} is not submitted with a job: make it with kubectl, once")
+        async with self.connect() as cluster:
+            made = await cluster.create(description.document)
+            try:
+                for one in description.beside:
+                    meta, data = one["metadata"], one.get("data") or {}
+                    await cluster.create_config_map(meta["name"], made.metadata.namespace, data, owner=made)
+            except PaddleJobError:
+                await cluster.delete(made.metadata.name, made.metadata.namespace)
+                raise
+            return made
+
+    async def get(self, key: Key) -> PaddleJob:
+        async with self.connect() as cluster:
+            return await cluster.get(key.name, key.namespace)
+
+    async def watch(self, key: Key) -> AsyncGenerator[PaddleJob, None]:
+        async with self.connect() as cluster:
+            changes = cluster.watch(key.namespace, key.name)
+            async with aclosing(changes):
+                async for change in changes:
+                    if change.after is None:
+                        was = "was deleted" if change.before else "is not there"
+                        raise NotFound(f"job {key.name} {was} in namespace {key.namespace}: submit it again")
+                    yield change.after
+                    if change.after.status.finished:
+                        return
+
+    async def logs(self, key: Key, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        async with self.connect() as cluster:
+            job = await cluster.get(key.name, key.namespace)
+            async with aclosing(cluster_logs(cluster, job, wanted)) as lines:
+                async for line in lines:
+                    yield line
+
+    async def events(self, key: Key) -> tuple[Happening, ...]:
+        async with self.connect() as cluster:
+            job = await cluster.get(key.name, key.namespace)
+            return tuple(Happening(one.at, one.type, one.reason, one.message) for one in await cluster.events(job))
+
+    async def change(self, key: Key, spec: Mapping[str, Any]) -> PaddleJob:
+        async with self.connect() as cluster:
+            return await cluster.patch(key.name, key.namespace, {"spec": dict(spec)})
+
+    async def scale(self, key: Key, trainers: int) -> None:
+        async with self.connect() as cluster:
+            await cluster.scale(key.name, key.namespace, trainers)
+
+    async def delete(self, key: Key) -> None:
+        async with self.connect() as cluster:
+            await cluster.delete(key.name, key.namespace)
