@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from paddlejob.cli.follow import Follower
-from paddlejob.cli.views import age
+from paddlejob.cli.output import age
 from tests.local.workbench import Workbench, a_role
 
 
