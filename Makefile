@@ -39,9 +39,10 @@ bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real A
 	@$(BIN)/python -m bench.local
 	@$(BIN)/python -m bench.jobs
 
-paddle: env ## Make the environment with PaddlePaddle for the tests and examples (about 590 MB)
+paddle: env ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
 	$(call say,Getting PaddlePaddle for the tests)
-	@$(BIN)/python tools/paddle_env.py
+	@$(BIN)/python tools/paddle_env.py 2.6.2 3.3.1
+	@$(BIN)/python -m tests.sdk.environments
 
 quick: env ## Only the tests that need no cluster
 	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli tests/local
