@@ -1,8 +1,8 @@
 """Makes a Python environment with PaddlePaddle in the user's cache, once, and prints the path of its Python.
 
 The examples run in the one with 2.6.2, the newest that can be a parameter server. It is not the project's own
-environment, because PaddlePaddle wants older versions of several packages and exists for fewer Pythons. Standard library
-only: `python tools/paddle_env.py` works on a fresh machine.
+environment, because PaddlePaddle wants older versions of several packages and exists for fewer Pythons. Standard
+library only: `python tools/paddle_env.py` works on a fresh machine.
 """
 
 from __future__ import annotations
