@@ -17,6 +17,8 @@ Json = dict[str, Any]
 def read_objects(path: Path) -> list[Json]:
     """All objects of the file, Lists opened; `-` is standard input."""
     where = "standard input" if str(path) == "-" else str(path)
+    if len(where) > 1 and where.startswith("-"):
+        raise BadUse(f"unknown option: {where}: --help shows all")  # a file may be called -, nothing else may begin so
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text()
         found = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

@@ -66,7 +66,7 @@ def show_objects(objects: Iterable[dict[str, Any]], how: ObjectFormat, *, as_lis
     found = [_without_managed_fields(one) for one in objects]
     if how == "name":
         for one in found:
-            print(f"{one['kind'].lower()}.{one['apiVersion'].partition('/')[0]}/{one['metadata']['name']}")
+            print(qualified(one["apiVersion"], one["kind"], one["metadata"]["name"]))
         return
     whole: Any = {"apiVersion": "v1", "kind": "List", "items": found} if as_list else found[0]
     if how == "json":
@@ -75,6 +75,12 @@ def show_objects(objects: Iterable[dict[str, Any]], how: ObjectFormat, *, as_lis
         print(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         print(as_yaml(whole), end="")
+
+
+def qualified(api_version: str, kind: str, name: str) -> str:
+    """As `kubectl -o name` writes it: pod/a, paddlejob.batch.paddlepaddle.org/b."""
+    group, slash, _ = api_version.partition("/")
+    return f"{kind.lower()}{f'.{group}' if slash else ''}/{name}"
 
 
 def as_yaml(*objects: Any) -> str:

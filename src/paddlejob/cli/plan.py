@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def plan_file(
-    file: Path,
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
     /,
     *,
     namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"], help="Where it would be.")] = None,

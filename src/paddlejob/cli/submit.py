@@ -24,7 +24,7 @@ from paddlejob.sdk.job_logs import Wanted
 
 
 def submit(
-    file: Path,
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
     /,
     *,
     target: Target = CONTEXT,

@@ -10,9 +10,10 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
+from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.cli.errors import UserError
 from paddlejob.cli.listing import Row, local_rows, nothing, remote_row, table
-from paddlejob.cli.output import Format, console, note, show
+from paddlejob.cli.output import Format, console, note, qualified, show
 from paddlejob.cli.reaching import connect, exit_codes
 from paddlejob.cli.where import Place
 from paddlejob.kube.tasks import cancelled_and_joined
@@ -114,7 +115,7 @@ async def _screen(place: Place, everywhere: bool, output: Format | None) -> Asyn
         gone = [Row(row.where, "Deleted", row.job) for key, row in sorted(told.items()) if key not in rows]
         if output == "name":
             for row in (*news, *gone):
-                print(f"paddlejob.batch.paddlepaddle.org/{row.job.metadata.name}", flush=True)
+                print(qualified(API_VERSION, KIND, row.job.metadata.name), flush=True)
         elif news or gone:
             lines = table([*news, *gone], wide=wide, namespaces=everywhere).split("\n")
             for line in lines[1 if told else 0 :]:
