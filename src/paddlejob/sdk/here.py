@@ -31,7 +31,7 @@ from paddlejob.local.runner import NAMESPACE, claim, clear_up, here
 from paddlejob.local.state import Folder, State, find, root
 from paddlejob.sdk import errors
 from paddlejob.sdk.description import Description, Json
-from paddlejob.sdk.here_runner import STARTED, Order
+from paddlejob.sdk.here_runner import LOG, STARTED, Order
 from paddlejob.sdk.place import Happening, Key, Line, Wanted
 
 PAUSE = 0.1
@@ -169,15 +169,18 @@ def _environment() -> dict[str, str]:
 
 def _start(order: Order) -> None:
     """Returns when the runner has taken its first look, or raises what kept it from that."""
-    done = subprocess.run(
-        [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
-        input=msgspec.json.encode(order),
-        cwd=order.folder,  # empty: nothing there can hide a module
-        capture_output=True,
-        check=False,
-    )
+    log = Path(order.folder) / LOG
+    with log.open("wb") as errors_to:
+        done = subprocess.run(
+            [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
+            input=msgspec.json.encode(order),
+            cwd=order.folder,  # empty: nothing there can hide a module
+            stdout=subprocess.PIPE,
+            stderr=errors_to,  # not a pipe: what the runner starts would hold it open
+            check=False,
+        )
     if STARTED not in done.stdout:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
+        said = log.read_text(errors="replace").strip().splitlines()
         raise errors.PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
 
 

@@ -38,17 +38,14 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 class _FirstLook:
     """Whoever started us waits for the end of our output: it ends with the first look."""
 
-    def __init__(self, log: Path) -> None:
-        self._log = log
+    def __init__(self) -> None:
         self._taken = False
 
     def __call__(self, _: State) -> None:
         if not self._taken:
             self._taken = True
             os.write(1, STARTED)
-            out = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(out, 1)
-            os.dup2(out, 2)
+            os.dup2(2, 1)  # standard error goes to our log already
 
 
 async def _run(order: Order, supervisor: Supervisor) -> None:
@@ -62,7 +59,7 @@ async def _run(order: Order, supervisor: Supervisor) -> None:
             Surroundings(folder, order.inherited, (), volumes),
             Folder(folder),
             supervisor=supervisor,
-            watching=_FirstLook(folder / LOG),
+            watching=_FirstLook(),
             places=places,
         )
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

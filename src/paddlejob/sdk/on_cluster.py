@@ -13,9 +13,10 @@ from typing import Any
 
 from paddlejob.api import PaddleJob
 from paddlejob.sdk.cluster import Cluster
-from paddlejob.sdk.cluster_logs import cluster_logs
 from paddlejob.sdk.description import Description
 from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
+from paddlejob.sdk.job_logs import Wanted as Pods
+from paddlejob.sdk.job_logs import follow_job_logs, job_logs
 from paddlejob.sdk.place import Happening, Key, Line, Wanted
 
 
@@ -67,9 +68,10 @@ class OnCluster:
     async def logs(self, key: Key, wanted: Wanted) -> AsyncGenerator[Line, None]:
         async with self.connect() as cluster:
             job = await cluster.get(key.name, key.namespace)
-            async with aclosing(cluster_logs(cluster, job, wanted)) as lines:
-                async for line in lines:
-                    yield line
+            pods = Pods(role=None if wanted.role == "all" else wanted.role, index=wanted.index, tail=wanted.tail)
+            async with aclosing((follow_job_logs if wanted.follow else job_logs)(cluster, job, pods)) as lines:
+                async for pod, text in lines:
+                    yield Line(pod, text)
 
     async def events(self, key: Key) -> tuple[Happening, ...]:
         async with self.connect() as cluster:
