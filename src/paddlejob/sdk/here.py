@@ -58,7 +58,8 @@ class Here:
 
     def _prepare(self, description: Description) -> Order:
         """Check all that can be checked before anything is started, then make the job's folder ours."""
-        manifest, inherited = _manifest(description), _environment()
+        manifest = _manifest(description)
+        inherited = _environment(manifest)
         job = here(manifest.job, None)
         with _explained(), tempfile.TemporaryDirectory() as trial:
             check(job, manifest, Surroundings(Path(trial), inherited, (), self._volumes))
@@ -158,10 +159,12 @@ def _at_home(document: Json) -> Json:
     return made
 
 
-def _environment() -> dict[str, str]:
-    """Of the person's own, with a Python that has Paddle first on the path: this one if it does."""
+def _environment(manifest: Manifest) -> dict[str, str]:
+    """The person's own; for jobs that use Python, one that has Paddle first on the path: this one if it does."""
     env = dict(os.environ)
-    env.setdefault("PYTHONUNBUFFERED", "1")
+    env.setdefault("PYTHONUNBUFFERED", "1")  # lines appear when they are printed
+    if b"python" not in msgspec.json.encode([asked.template for _, asked in manifest.job.spec.roles]):
+        return env
     ours = Path(sys.executable)
     python = ours if not env.get("PADDLEJOB_PYTHON") and has_paddle(ours) else find_python(env) or ours
     return {**env, "PATH": f"{python.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}
