@@ -23,7 +23,7 @@ source=${1:-./example}
 destination=${2:-/example}
 base=${3:-paddlepaddle/paddle:latest}
 runtime=${4:-paddlepaddle/paddle_job}
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && cd .. && pwd)
 
 [[ -d $source ]] || fail "there is no folder $source: the first word is the folder with the trainer package"
 [[ $destination == /* ]] || fail "$destination is not an absolute path: the second word is the package's place in the image"

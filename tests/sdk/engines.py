@@ -54,11 +54,13 @@ class Engines:
             found = shutil.which(tool)
             assert found, tool
             (self.bin / tool).symlink_to(found)
-        (self.bin / "python").symlink_to(sys.executable)
+        self._program("python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         for name in names:
-            path = self.bin / name
-            path.write_text(ENGINE.format(python=sys.executable, home=str(folder), broken=broken))
-            path.chmod(0o755)
+            self._program(name, ENGINE.format(python=sys.executable, home=str(folder), broken=broken))
+
+    def _program(self, name: str, text: str) -> None:
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
 
     @property
     def env(self) -> dict[str, str]:
