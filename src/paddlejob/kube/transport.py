@@ -6,6 +6,7 @@ Owns the session. Refuses to retry, except once with fresh credentials after a 4
 from __future__ import annotations
 
 import asyncio
+import io
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ from paddlejob.kube.lines import LineBuffer
 from paddlejob.kube.tls import ssl_context
 
 # Longer than any round trip of a living network, shorter than anyone's patience.
+LARGE_BYTES = 512 * 1024
 CONNECT_SECONDS = 10.0
 
 
@@ -179,7 +181,8 @@ class Transport:
             ask.method,
             URL(config.server + ask.path, encoded=True),
             params=ask.params,
-            data=ask.body,
+            # A large body in one piece would hold up the loop: aiohttp warns of it.
+            data=io.BytesIO(ask.body) if ask.body and len(ask.body) > LARGE_BYTES else ask.body,
             headers=self._headers(ask, credentials),
             timeout=limits,
             ssl=self._context(credentials) if config.server.startswith("https:") else True,
