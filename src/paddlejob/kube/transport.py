@@ -24,8 +24,8 @@ from paddlejob.kube.lines import LineBuffer
 from paddlejob.kube.tls import ssl_context
 
 # Longer than any round trip of a living network, shorter than anyone's patience.
-LARGE_BYTES = 512 * 1024
 CONNECT_SECONDS = 10.0
+LARGE_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
