@@ -36,6 +36,7 @@ test: check cluster paddle ## Everything: linters, types, generated files, then 
 	@$(BIN)/pytest -n $(PROCESSES) --dist loadfile --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
+	@$(BIN)/python -m bench.cli
 	@$(BIN)/python -m bench.local
 	@$(BIN)/python -m bench.jobs
 

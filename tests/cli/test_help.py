@@ -23,7 +23,7 @@ def alone(tmp_path: Path) -> Person:
 def example(person: Person, command: str) -> str:
     """The one example in a command's help."""
     text = " ".join(person.pipes(command, "--help").fine().out.split())
-    (found,) = re.findall(r"Example: (paddlejob .*?) ╭", text)
+    (found,) = re.findall(r"Example: (paddlejob .*?) (?:Arguments|Parameters):", text)
     return str(found).strip()
 
 

@@ -32,7 +32,13 @@ COMMANDS = {
 
 def the_app(asked: str | None = None) -> App:
     """All commands by one line of help, so that `--help` loads none; the one asked for tells all that it knows."""
-    app = App(name="paddlejob", help="Run PaddlePaddle training on Kubernetes and on this machine.", version=_version)
+    app = App(
+        name="paddlejob",
+        help="Run PaddlePaddle training on Kubernetes and on this machine.",
+        help_format="plaintext",  # Markdown would cost as much as everything else together
+        help_formatter="default" if sys.stdout.isatty() else "plain",
+        version=_version,
+    )
     for place, (name, (function, text)) in enumerate(COMMANDS.items()):
         app.command(f"paddlejob.cli.{function}", name=name, sort_key=place, help=None if name == asked else text)
     return app
