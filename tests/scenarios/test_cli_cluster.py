@@ -61,12 +61,16 @@ async def test_a_watch_of_a_job_that_is_not_there_says_so(cluster: Cluster, desk
         assert (told.before, told.after) == (None, None)
 
 
-async def test_a_config_map_goes_with_its_job(cluster: Cluster, desk: Desk) -> None:
+async def test_what_stands_beside_a_job_goes_with_it(cluster: Cluster, desk: Desk) -> None:
     job = await cluster.create(a_job("owner"))
-    await cluster.create_config_map("files", desk.namespace, {"a.py": "print(1)", "b": b"\x00\xff"}, owner=job)
-    (found,) = [one for one in desk.objects("configmaps") if one["metadata"]["name"] == "files"]
-    assert (found["data"], found["binaryData"]) == ({"a.py": "print(1)"}, {"b": "AP8="})
-    assert found["metadata"]["ownerReferences"][0]["uid"] == job.metadata.uid
+    meta = {"name": "files", "labels": {"a": "b"}}
+    for kind in ("ConfigMap", "Secret"):
+        await cluster.create_beside(job, {"apiVersion": "v1", "kind": kind, "metadata": meta, "data": {"a": "AP8="}})
+    for plural in ("configmaps", "secrets"):
+        (found,) = [one for one in desk.objects(plural) if one["metadata"]["name"] == "files"]
+        assert found["data"] == {"a": "AP8="}
+        assert found["metadata"]["labels"] == {"a": "b"}
+        assert found["metadata"]["ownerReferences"][0]["uid"] == job.metadata.uid
 
 
 def a_typo() -> Json:

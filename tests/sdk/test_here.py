@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -146,7 +147,9 @@ def test_volumes_must_be_mapped_and_then_are_there(at_home: Path) -> None:
         cephfs_volume=CephFSVolume("10.0.0.1:6789"),
         volumes=[PVC("claim", mount_path="/data")],
     )
-    with pytest.raises(errors.Invalid, match=r"volume cephfs \(cephfs\) is not on this machine.*volumes=.*cephfs=PATH"):
+    with pytest.raises(
+        errors.Invalid, match=r"volume cephfs \(cephfs\) is not on this machine.*volumes=\{'cephfs': PATH\}"
+    ):
         job.submit(local=True)
     for name in ("a", "b"):
         (at_home / name).write_text(f"{name}\n")
@@ -272,6 +275,28 @@ def test_a_notebook_shows_a_table() -> None:
     assert "on this machine" in shown
     job.delete()
     assert "no local job" in job._repr_html_()
+
+
+def test_ctrl_c_ends_the_waiting_and_not_the_job(at_home: Path) -> None:
+    job = a_job("echo begun; sleep 600", trainers=1).submit(local=True)
+    program = """
+from paddlejob import PaddleJob
+job = PaddleJob.get("job", local=True)
+try:
+    for line in job.logs(follow=True):
+        print(line.text, flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    job.wait()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], cwd=at_home, stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout is not None
+        for said in ("begun\n", "interrupted\n"):
+            assert waiting.stdout.readline() == said
+            waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(30) in (1, -signal.SIGINT)
+    assert job.status.phase == "Running"
+    job.delete()
 
 
 def test_a_runner_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

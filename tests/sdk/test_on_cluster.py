@@ -149,14 +149,12 @@ def test_a_job_that_cannot_be_made_completely_is_taken_back(desk: Desk) -> None:
     assert desk.config("trains-code") == {"whose": "another's"}
 
 
-def test_config_maps_beside_a_job_are_made_and_secrets_are_refused(desk: Desk) -> None:
+def test_what_stands_beside_a_job_in_its_file_is_made_with_it(desk: Desk) -> None:
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"A": "1"}}
-    PaddleJob.from_yaml(yaml.safe_dump_all([settings, a_job("job")])).submit()
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "word"}, "stringData": {"B": "2"}}
+    PaddleJob.from_yaml(yaml.safe_dump_all([settings, secret, a_job("job")])).submit()
     assert desk.config("settings") == {"A": "1"}
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "password"}}
-    with pytest.raises(errors.Invalid, match="Secret password"):
-        PaddleJob.from_yaml(yaml.safe_dump_all([secret, a_job("other")])).submit()
-    assert desk.gone("other")
+    assert [one["data"] for one in desk.objects("secrets") if one["metadata"]["name"] == "word"] == [{"B": "Mg=="}]
 
 
 def test_a_job_is_suspended_resumed_and_scaled(desk: Desk) -> None:

@@ -153,7 +153,6 @@ REFUSED: dict[str, tuple[Json, type[Exception], str]] = {
     "half a trainer": ({"trainers": 1.5}, TypeError, "trainers"),
     "negative GPUs": ({"gpu_nums": -1}, ValueError, "gpu_nums"),
     "GPUs and none": ({"gpu_nums": 2, "use_gpu": False}, ValueError, "use_gpu"),
-    "no GPU and one": ({"gpu_nums": 0, "use_gpu": True}, ValueError, "use_gpu"),
     "use_gpu as a number": ({"use_gpu": 1}, TypeError, "use_gpu"),
     "a CephFS address alone": ({"cephfs_volume": "10.0.0.1"}, TypeError, "cephfs_volume"),
     "a namespace with a capital": ({"namespace": "Team"}, ValueError, "namespace"),

@@ -7,7 +7,6 @@ connection. Every error is a `PaddleJobError`.
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import TracebackType
@@ -245,25 +244,16 @@ class Cluster:
         with explained(f"delete job {name} of namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
 
-    async def create_config_map(
-        self,
-        name: str,
-        namespace: str,
-        data: Mapping[str, str | bytes],
-        owner: PaddleJob | None = None,
-    ) -> None:
-        """Bytes are kept as bytes. With an owner it goes when the job goes."""
-        body: Json = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": namespace},
-            "data": {key: value for key, value in data.items() if isinstance(value, str)},
-            "binaryData": {key: base64.b64encode(one).decode() for key, one in data.items() if isinstance(one, bytes)},
-        }
-        if owner is not None:
-            body["metadata"]["ownerReferences"] = [_owner(owner)]
-        with explained(f"create ConfigMap {name} in namespace {namespace}", name=name, namespace=namespace):
-            await self.client.request("POST", f"/api/v1/namespaces/{namespace}/configmaps", body=body)
+    async def create_beside(self, job: PaddleJob, document: Mapping[str, Any]) -> None:
+        """A ConfigMap or Secret that is the job's own, and goes when the job goes."""
+        kind, meta, namespace = str(document["kind"]), document["metadata"], job.metadata.namespace
+        owned = {**meta, "namespace": namespace, "ownerReferences": [_owner(job)]}
+        with explained(
+            f"create {kind} {meta['name']} in namespace {namespace}", name=meta["name"], namespace=namespace
+        ):
+            await self.client.request(
+                "POST", f"/api/v1/namespaces/{namespace}/{kind.lower()}s", body={**document, "metadata": owned}
+            )
 
 
 async def _tell_absence(reflector: Reflector[T], store: Store[T], news: asyncio.Queue[Any]) -> None:

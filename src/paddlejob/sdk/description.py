@@ -163,6 +163,8 @@ def _described(text: str, source: str, folder: str) -> Description:
         kind = one.get("kind") if isinstance(one, dict) else None
         if kind not in ("ConfigMap", "Secret"):
             raise ValueError(f"{source}: beside a PaddleJob only ConfigMaps and Secrets are understood, not {kind}")
+        if not isinstance(one.get("metadata"), dict) or not one["metadata"].get("name"):
+            raise ValueError(f"{source}: metadata.name of the {kind} is missing")
     _checked(jobs[0], source)
     return Description(jobs[0], tuple(beside), folder)
 

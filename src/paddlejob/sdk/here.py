@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def _key(description: Description) -> Key:
 
 def _manifest(description: Description) -> Manifest:
     folder = Path(description.folder or Path.cwd())
-    document = _at_home(description.document)
+    document = description.document if description.folder else _at_home(description.document)
     with _explained():
         return as_manifest(folder / description.name, [*description.beside, document])
 
@@ -196,7 +197,8 @@ def _explained() -> Iterator[None]:
     except local.NotFound as error:
         raise errors.NotFound(str(error)) from error
     except local.BadFile as error:
-        raise errors.Invalid(str(error).replace("--volume ", "submit(local=True, volumes=...): ")) from error
+        said = re.sub(r"--volume (\S+)=PATH", r"submit(local=True, volumes={'\1': PATH})", str(error))
+        raise errors.Invalid(said) from error
     except OSError as error:
         raise errors.PaddleJobError(
             f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"

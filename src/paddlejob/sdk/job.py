@@ -28,8 +28,6 @@ class PaddleJob(Written):
     >>> job.delete()
     """
 
-    __doc__ = f"{__doc__}\n{(Written.__doc__ or '').partition('.')[2]}"
-
     def _write(self, description: Description) -> None:
         super()._write(description)
         self.aio = AsyncPaddleJob._of(description)

@@ -1,7 +1,7 @@
 """Jobs on a cluster, through `Cluster`. A connection lasts as long as one call: nothing has to be closed by the user.
 
-The ConfigMaps of a job are made after it, so that they are its own and go with it; pods wait for them. What cannot be
-made completely is taken back.
+What stands beside a job is made after it, so that it is the job's own and goes with it; pods wait for it. What cannot
+be made completely is taken back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from paddlejob.api import PaddleJob
 from paddlejob.sdk.cluster import Cluster
 from paddlejob.sdk.description import Description
-from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
+from paddlejob.sdk.errors import NotFound, PaddleJobError
 from paddlejob.sdk.job_logs import Wanted as Pods
 from paddlejob.sdk.job_logs import follow_job_logs, job_logs
 from paddlejob.sdk.place import Happening, Key, Line, Wanted
@@ -35,15 +35,11 @@ class OnCluster:
             return cluster.namespace
 
     async def submit(self, description: Description) -> PaddleJob:
-        secrets = [one["metadata"]["name"] for one in description.beside if one["kind"] == "Secret"]
-        if secrets:
-            raise Invalid(f"the Secret {secrets[0]} is not submitted with a job: make it with kubectl, once")
         async with self.connect() as cluster:
             made = await cluster.create(description.document)
             try:
                 for one in description.beside:
-                    meta, data = one["metadata"], one.get("data") or {}
-                    await cluster.create_config_map(meta["name"], made.metadata.namespace, data, owner=made)
+                    await cluster.create_beside(made, one)
             except PaddleJobError:
                 await cluster.delete(made.metadata.name, made.metadata.namespace)
                 raise

@@ -17,27 +17,7 @@ W = TypeVar("W", bound="Written")
 
 
 class Written:
-    """A job as it was written. Wrong types and values raise at once and name the parameter.
-
-    Required, as the older documents list them:
-
-    - `job_name`: the unique name of the job; pods are named after it
-    - `entry_point`: the command that every pod runs
-    - `cpu_nums` (or `cpu_num`): CPUs of each pod
-    - `runtime_image`: the image that every pod runs
-    - `memory`: memory of each pod, a whole number with the suffix E, P, T, G, M or K. Left out, as in the documents'
-      own example, the pods ask for none
-
-    And more:
-
-    - `pservers`, `trainers`: how many parameter servers and trainers; no servers make a collective job
-    - `gpu_nums`: GPUs of each trainer; `use_gpu=True` alone means one
-    - `cephfs_volume`, `volumes`: what all pods mount
-    - `namespace`: by default that of your kubeconfig
-    - `trainer_package_path`: the folder, in the image, where the command starts
-    - `env`: further environment variables
-    - `spec`: further fields of the resource's spec, such as `{"backoffLimit": 3}`
-    """
+    """A job as it was written."""
 
     def __init__(
         self,
@@ -48,7 +28,7 @@ class Written:
         runtime_image: str | None = None,
         pservers: int = 2,
         trainers: int = 3,
-        gpu_nums: int | None = None,
+        gpu_nums: int = 0,
         cephfs_volume: CephFSVolume | None = None,
         *,
         namespace: str | None = None,
@@ -59,6 +39,27 @@ class Written:
         env: Mapping[str, str] | None = None,
         spec: Mapping[str, Any] | None = None,
     ) -> None:
+        """Wrong types and values raise at once and name the parameter.
+
+        Required, as the older documents list them:
+
+        - `job_name`: the unique name of the job; pods are named after it
+        - `entry_point`: the command that every pod runs
+        - `cpu_nums` (or `cpu_num`): CPUs of each pod
+        - `runtime_image`: the image that every pod runs
+        - `memory`: memory of each pod, a whole number with the suffix E, P, T, G, M or K. Left out, as in the
+          documents' own example, the pods ask for none
+
+        And more:
+
+        - `pservers`, `trainers`: how many parameter servers and trainers; no servers make a collective job
+        - `gpu_nums`: GPUs of each trainer; `use_gpu=True` alone means one
+        - `cephfs_volume`, `volumes`: what all pods mount
+        - `namespace`: by default that of your kubeconfig
+        - `trainer_package_path`: the folder, in the image, where the command starts
+        - `env`: further environment variables
+        - `spec`: further fields of the resource's spec, such as `{"backoffLimit": 3}`
+        """
         cpus = check.one_of({"cpu_nums": cpu_nums, "cpu_num": cpu_num})
         if cpus is None:
             raise TypeError("cpu_nums is missing: how many CPUs does each pod get?")
@@ -159,17 +160,15 @@ class Written:
         return self.description.name
 
 
-def _gpus(gpu_nums: int | None, use_gpu: bool | None) -> int:
-    number = None if gpu_nums is None else check.count("gpu_nums", gpu_nums, 0)
+def _gpus(gpu_nums: int, use_gpu: bool | None) -> int:
+    number = check.count("gpu_nums", gpu_nums, 0)
     if use_gpu is None:
-        return number or 0
-    if not check.flag("use_gpu", use_gpu):
-        if number:
-            raise ValueError(f"use_gpu is False and gpu_nums is {number}: leave one of them out")
-        return 0
-    if number == 0:
-        raise ValueError("use_gpu is True and gpu_nums is 0: leave one of them out")
-    return number or 1
+        return number
+    if check.flag("use_gpu", use_gpu):
+        return number or 1
+    if number:
+        raise ValueError(f"use_gpu is False and gpu_nums is {number}: leave one of them out")
+    return 0
 
 
 def _volumes(cephfs: CephFSVolume | None, others: Iterable[Volume]) -> tuple[Volume, ...]:
