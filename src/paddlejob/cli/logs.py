@@ -14,9 +14,9 @@ from rich.text import Text
 from paddlejob.cli.durations import seconds
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import at
-from paddlejob.cli.follow import Follower
 from paddlejob.cli.output import console, note
 from paddlejob.cli.where import ANYWHERE, Place
+from paddlejob.local.following import Follower
 from paddlejob.local.state import Folder, State
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from paddlejob.api.names import LABEL_RES_TYPE
-from paddlejob.cli.follow import Follower
 from paddlejob.cli.pod_words import pod_word, restarts, uptime
+from paddlejob.local.following import Follower
 from paddlejob.local.state import State
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
