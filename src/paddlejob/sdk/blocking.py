@@ -9,22 +9,46 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+# How long an interrupted call may take to leave in order.
+PATIENCE = 5.0
 _END: Any = object()
 _lock = threading.Lock()
 _loops: dict[int, asyncio.AbstractEventLoop] = {}
 
 
 def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Its result. An interrupt from the keyboard ends it."""
-    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+    """Its result. An interrupt from the keyboard ends it, and comes through when it has ended."""
+    loop, answer = _loop(), Future[T]()
+    running: list[asyncio.Task[T]] = []
+
+    def start() -> None:
+        running.append(loop.create_task(coroutine))
+        running[0].add_done_callback(lambda task: _tell(task, answer))
+
+    def stop() -> None:
+        running[0].cancel()
+
+    loop.call_soon_threadsafe(start)
     try:
-        return future.result()
+        return answer.result()
     except BaseException:
-        future.cancel()
+        if not answer.done():
+            loop.call_soon_threadsafe(stop)
+            wait([answer], PATIENCE)
         raise
+
+
+def _tell(task: asyncio.Task[T], answer: Future[T]) -> None:
+    if task.cancelled():
+        answer.cancel()
+    elif (error := task.exception()) is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(task.result())
 
 
 def iterating(items: AsyncGenerator[T, None]) -> Iterator[T]:

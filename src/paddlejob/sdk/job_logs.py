@@ -13,7 +13,7 @@ import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE, RoleName
-from paddlejob.core.children import ContainerStatus, Pod
+from paddlejob.core.children import Pod
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.sdk.cluster import Cluster
 from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
@@ -23,6 +23,7 @@ from paddlejob.sdk.log_lines import main_container
 LAST_LINES_SECONDS = 5.0
 
 Line = tuple[str, str]  # pod, line
+Key = tuple[str, int]  # a pod's UID, a container's restarts
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +50,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """What the pods have said until now, pod by pod."""
     for pod in await cluster.pods(job):
-        if wanted.takes(pod) and _has_begun(pod, wanted):
+        if wanted.takes(pod) and _key(pod, wanted):
             async with aclosing(_of_pod(cluster, pod, wanted, follow=False)) as lines:
                 async for line in lines:
                     yield line
@@ -71,7 +72,7 @@ async def follow_job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> A
 async def _follow(
     cluster: Cluster, job: PaddleJob, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
 ) -> None:
-    opened: dict[tuple[str, int], asyncio.Task[None]] = {}
+    opened: dict[Key, asyncio.Task[None]] = {}
 
     async def read(pod: Pod, how: Wanted) -> None:
         try:
@@ -82,16 +83,14 @@ async def _follow(
             tell(error)
 
     async def look() -> None:
-        first = {pod.metadata.uid for pod in await cluster.pods(job)}
+        first = {_key(pod, wanted) for pod in await cluster.pods(job)}
         async for change in cluster.watch_pods(job):
             pod = change.after
             if pod is None or pod.metadata.controller_uid != job.metadata.uid or not wanted.takes(pod):
                 continue
-            begun = _begun(pod, wanted)
-            if begun is None or (key := (pod.metadata.uid, begun.restart_count)) in opened:
-                continue
-            how = wanted if pod.metadata.uid in first else wanted.whole
-            opened[key] = asyncio.ensure_future(read(pod, how))
+            key = _key(pod, wanted)
+            if key is not None and key not in opened:
+                opened[key] = asyncio.ensure_future(read(pod, wanted if key in first else wanted.whole))
 
     looking = asyncio.ensure_future(look())
     ending = asyncio.ensure_future(_end(cluster, job))
@@ -116,15 +115,13 @@ async def _end(cluster: Cluster, job: PaddleJob) -> None:
             return
 
 
-async def _catch_up(
-    cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: dict[tuple[str, int], asyncio.Task[None]]
-) -> None:
+async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
     """The job has ended: pods that ended with it may have been opened late or not at all."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + LAST_LINES_SECONDS
     while loop.time() < deadline:
-        pods = [pod for pod in await cluster.pods(job) if wanted.takes(pod) and _has_begun(pod, wanted)]
-        if all(any(pod.metadata.uid == uid for uid, _ in opened) for pod in pods):
+        begun = {_key(pod, wanted) for pod in await cluster.pods(job) if wanted.takes(pod)} - {None}
+        if begun <= opened.keys():
             break
         await asyncio.sleep(0.1)
     if opened:
@@ -143,12 +140,10 @@ async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted, *, follow: bool) -
             raise
 
 
-def _begun(pod: Pod, wanted: Wanted) -> ContainerStatus | None:
-    """The container whose log is wanted, if it has begun."""
+def _key(pod: Pod, wanted: Wanted) -> Key | None:
+    """One log: that of a container which has begun, in this pod, after so many restarts."""
     name = wanted.container or main_container(pod)
     found = next((one for one in pod.containers if one.name == name), None)
-    return found if found is not None and (found.state.running or found.state.terminated) else None
-
-
-def _has_begun(pod: Pod, wanted: Wanted) -> bool:
-    return _begun(pod, wanted) is not None
+    if found is None or not (found.state.running or found.state.terminated):
+        return None
+    return (pod.metadata.uid, found.restart_count)
