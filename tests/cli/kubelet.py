@@ -51,7 +51,7 @@ class Kubelet:
         self._ended.add(pod)
 
     def forgets(self, pod: str) -> None:
-        """A new pod of that name begins with an empty log."""
+        """A new container begins with an empty log; whoever follows the old one sees its end."""
         self._lines.pop(pod, None)
         self._ended.discard(pod)
 
@@ -96,11 +96,11 @@ class Kubelet:
         return Handler
 
     def _answer(self, pod: str, asked: dict[str, str], to: Any) -> None:
-        cuts, lines = self._cuts, self._lines.get(pod, [])
+        cuts, lines = self._cuts, self._lines.setdefault(pod, [])
         at = max(0, len(lines) - int(asked["tailLines"])) if "tailLines" in asked else 0
         since = asked.get("sinceTime", "")
         while not self._closed:
-            lines, over = self._lines.get(pod, []), pod in self._ended
+            over = pod in self._ended or self._lines.get(pod) is not lines
             for stamp, line in lines[at:]:
                 # Like a real one, it compares whole seconds only.
                 if stamp[:19] >= since[:19]:

@@ -10,9 +10,8 @@ import pytest
 from tests.cli.kubelet import Kubelet
 from tests.cli.person import Person
 from tests.cluster.waiting import wait_until
+from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, Json, a_job, a_role
-
-pytestmark = pytest.mark.usefixtures("operator")
 
 
 def talking(replicas: int, **annotations: str) -> Json:
@@ -22,8 +21,9 @@ def talking(replicas: int, **annotations: str) -> Json:
 
 
 @pytest.fixture
-def started(desk: Desk, kubelet: Kubelet) -> str:
-    """A job of two servers and two workers that run, each with a line in its log."""
+def started(desk: Desk, kubelet: Kubelet, operator: OperatorProcess) -> str:
+    """A job of a server and two workers that run, each with a few lines in its log."""
+    assert operator.exit_code is None
     desk.submit(a_job("talk", ps=talking(1), worker=talking(2)))
     desk.in_phase("talk", "Running")
     for pod in ("talk-ps-0", "talk-worker-0", "talk-worker-1"):
@@ -90,6 +90,7 @@ def test_following_ends_when_the_job_is_deleted(person: Person, desk: Desk, star
         assert screen.ends() == 0
 
 
+@pytest.mark.usefixtures("operator")
 def test_following_begins_before_there_is_a_pod(person: Person, desk: Desk, kubelet: Kubelet) -> None:
     desk.submit(a_job("late", worker=talking(1, starts="never")))
     with person.follows("logs", "-f", "late") as screen:
@@ -99,8 +100,55 @@ def test_following_begins_before_there_is_a_pod(person: Person, desk: Desk, kube
         screen.shows("[late-worker-0] at last")
 
 
+@pytest.mark.usefixtures("operator")
 def test_a_job_without_output_says_where_to_look(person: Person, desk: Desk) -> None:
     desk.submit(a_job("mute", worker=a_role(1, stuck="image")))
     said = person.pipes("logs", "mute").fine()
     assert said.out == ""
     assert f"paddlejob describe mute -n {desk.namespace}" in said.sentence
+
+
+def a_worker(desk: Desk, job: str) -> None:
+    """What an operator makes, made by hand: so that the test says when an attempt begins."""
+    template = talking(1)["template"]
+    name = f"{job}-worker-0"
+    owner = {
+        "apiVersion": "batch.paddlepaddle.org/v1",
+        "kind": "PaddleJob",
+        "name": job,
+        "uid": desk.job(job)["metadata"]["uid"],
+        "controller": True,
+    }
+    labels = {
+        "batch.paddlepaddle.org/job-name": job,
+        "batch.paddlepaddle.org/index": "0",
+        "paddle-res-type": "worker",
+    }
+    metadata = {"name": name, "labels": labels, "ownerReferences": [owner]}
+    body = {"metadata": metadata, "spec": {**template["spec"], "restartPolicy": "OnFailure"}}
+    desk.api.post(f"/api/v1/namespaces/{desk.namespace}/pods", body)
+    wait_until(lambda: desk.pod(name)["status"].get("phase") == "Running")
+
+
+def test_following_goes_on_with_a_restarted_container_and_a_new_attempt(
+    person: Person, desk: Desk, kubelet: Kubelet
+) -> None:
+    desk.submit(a_job("again"))
+    pod = f"{desk.namespace}/again-worker-0"
+    kubelet.says(pod, "attempt 0")
+    a_worker(desk, "again")
+    with person.follows("logs", "-f", "again", "--tail=1") as screen:
+        screen.shows("[again-worker-0] attempt 0")
+        kubelet.forgets(pod)
+        kubelet.says(pod, "restarted", "in place")
+        containers = desk.pod("again-worker-0")["status"]["containerStatuses"]
+        restarted = {"status": {"containerStatuses": [{**one, "restartCount": 1} for one in containers]}}
+        desk.api.merge(f"/api/v1/namespaces/{desk.namespace}/pods/again-worker-0/status", restarted)
+        screen.shows("[again-worker-0] restarted", "[again-worker-0] in place")
+        desk.delete_pod("again-worker-0")
+        wait_until(lambda: "again-worker-0" not in desk.pods())
+        kubelet.forgets(pod)
+        kubelet.says(pod, "attempt 1", "from the beginning")
+        a_worker(desk, "again")
+        screen.shows("[again-worker-0] attempt 1", "[again-worker-0] from the beginning")
+        assert screen.text.count("attempt 0") == 1

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.cli.errors import UserError
-from paddlejob.cli.listing import Row, local_rows, nothing, remote_row, table
+from paddlejob.cli.listing import HERE, Row, local_rows, nothing, remote_row, table
 from paddlejob.cli.output import Format, console, note, qualified, show
 from paddlejob.cli.reaching import connect, exit_codes
 from paddlejob.cli.where import Place
@@ -69,7 +69,7 @@ async def _pause(watching: list[asyncio.Task[None]], changed: asyncio.Event) -> 
 async def _this_machine(place: Place, rows: dict[Key, Row], changed: asyncio.Event) -> None:
     while True:
         found = {_key(row): row for row in local_rows(place)}
-        before = {key: row for key, row in rows.items() if key in found or key[0] != "cluster"}
+        before = {key: row for key, row in rows.items() if key[0] == HERE}
         if found != before:
             for key in before:
                 rows.pop(key)
