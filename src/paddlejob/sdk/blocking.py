@@ -30,10 +30,14 @@ def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
         running[0].add_done_callback(lambda task: _tell(task, answer))
 
     def stop() -> None:
-        running[0].cancel()
+        if running:
+            running[0].cancel()
+        else:  # interrupted before it could start
+            coroutine.close()
+            answer.cancel()
 
-    loop.call_soon_threadsafe(start)
     try:
+        loop.call_soon_threadsafe(start)
         return answer.result()
     except BaseException:
         if not answer.done():
