@@ -69,14 +69,16 @@ def test_install_upgrade_and_uninstall(empty: ControlPlane, admin: Person) -> No
     admin.pipes("uninstall", "--keep-crd", timeout=150).fine()
     assert objects_of_ours(empty) == "customresourcedefinition.apiextensions.k8s.io/paddlejobs.batch.paddlepaddle.org"
     assert Desk(empty, "default").job("kept")
-    admin.pipes("uninstall", "--delete-jobs", timeout=150).fine()
+    shown = admin.types("uninstall", "--delete-jobs", timeout=150).fine()
+    assert shown.text == "CustomResourceDefinition paddlejobs.batch.paddlepaddle.org deleted\n"
     assert objects_of_ours(empty) == ""
 
 
 @pytest.mark.timeout(300)
 def test_for_one_namespace_nothing_is_cluster_wide_but_the_crd(empty: ControlPlane, admin: Person) -> None:
     empty.add_namespace("team")
-    admin.pipes("install", "--namespaced=team", "--timeout=2m", timeout=150).fine()
+    shown = admin.types("install", "--namespaced=team", "--timeout=2m", timeout=150).fine()
+    assert shown.text.splitlines()[-1] == "the operator is ready in namespace team"
     ours = objects_of_ours(empty)
     assert "deployment.apps/paddle-controller-manager" in ours
     assert "clusterrole" not in ours
