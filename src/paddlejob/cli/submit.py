@@ -40,6 +40,10 @@ def submit(
     """
     objects = read_objects(file)
     jobs = jobs_in(objects, file)
+    for one in objects:
+        said = one["metadata"].get("namespace")
+        if target.namespace and said not in (None, target.namespace):
+            raise BadUse(f"{file}: {label(one)} says namespace {said}, and -n says {target.namespace}: leave one out")
     if len(jobs) > 1 and (wait or follow):
         raise BadUse(f"{file}: it holds {len(jobs)} jobs; --wait and --follow look after one: submit them one by one")
 
