@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
             running[0].cancel()
         else:  # interrupted before it could start
             coroutine.close()
-            answer.cancel()
+            answer.set_exception(CancelledError())
 
     try:
         loop.call_soon_threadsafe(start)
@@ -48,7 +48,7 @@ def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
 
 def _tell(task: asyncio.Task[T], answer: Future[T]) -> None:
     if task.cancelled():
-        answer.cancel()
+        answer.set_exception(CancelledError())
     elif (error := task.exception()) is not None:
         answer.set_exception(error)
     else:
