@@ -112,3 +112,9 @@ def test_every_block_works(desk: Desk, tmp_path: Path) -> None:
     assert "[reading-worker-0] hello" in said
     assert "watched-worker-0 ended with exit code 3; its last lines:\ntraining" in said
     assert [call[1] for call in engines.calls] == ["build", "push"]
+
+
+def test_the_python_of_the_readme_is_on_this_page() -> None:
+    found = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found
+    assert [one for one in found if ("python", one) not in BLOCKS] == []
