@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -14,17 +13,13 @@ from typing import Any
 
 import pytest
 
-from paddlejob import PVC, AsyncPaddleJob, CephFSVolume, PaddleJob, dist_train
+from paddlejob import PaddleJob
 from paddlejob.sdk import errors
 from paddlejob.sdk.place import Line
 from tests.cluster.waiting import wait_until
+from tests.sdk.jobs import a_job
 
 pytestmark = pytest.mark.usefixtures("at_home")
-
-
-def a_job(entry_point: str, **more: Any) -> PaddleJob:
-    given = {"job_name": "job", "cpu_nums": 1, "runtime_image": "any", "pservers": 0, "trainers": 2, **more}
-    return PaddleJob(entry_point=entry_point, **given)
 
 
 def test_a_job_from_its_submission_to_its_end() -> None:
@@ -82,7 +77,7 @@ def test_logs_of_roles_and_of_single_pods() -> None:
     assert [line.pod for line in job.logs(index=1)] == ["job-worker-1"]
     for wrong in ({"role": "trainer"}, {"index": -1}, {"tail": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            list(job.logs(**wrong))
+            job.logs(**wrong)
     job.delete()
 
 
@@ -133,33 +128,6 @@ PaddleJob(job_name="job", entry_point="sleep 1; echo later", **one).submit(local
     found.delete()
 
 
-def test_the_command_starts_here_where_the_images_folder_is_not(at_home: Path) -> None:
-    job = a_job("pwd", trainers=1, trainer_package_path="/example/word2vec").submit(local=True)
-    job.wait(timeout=60)
-    assert [line.text for line in job.logs()] == [str(at_home)]
-    job.delete()
-
-
-def test_volumes_must_be_mapped_and_then_are_there(at_home: Path) -> None:
-    job = a_job(
-        "cat /mnt/cephfs/a /data/b",
-        trainers=1,
-        cephfs_volume=CephFSVolume("10.0.0.1:6789"),
-        volumes=[PVC("claim", mount_path="/data")],
-    )
-    with pytest.raises(
-        errors.Invalid, match=r"volume cephfs \(cephfs\) is not on this machine.*volumes=\{'cephfs': PATH\}"
-    ):
-        job.submit(local=True)
-    for name in ("a", "b"):
-        (at_home / name).write_text(f"{name}\n")
-    with pytest.raises(ValueError, match="no such folder"):
-        job.submit(local=True, volumes={"cephfs": "/no/such/folder"})
-    job.submit(local=True, volumes={"cephfs": at_home, "claim": str(at_home)}).wait(timeout=60)
-    assert [line.text for line in job.logs()] == ["a", "b"]
-    job.delete()
-
-
 def test_what_jobs_of_this_machine_cannot_do_is_said() -> None:
     job = a_job("sleep 600").submit(local=True)
     acts: list[Callable[[], object]] = [lambda: job.scale(3), job.suspend, job.resume]
@@ -186,95 +154,9 @@ def test_what_cannot_go_together(case: str) -> None:
 
 def test_what_was_only_written_down_cannot_be_asked() -> None:
     job = a_job("true")
-    for act in (job.wait, job.events, job.delete, lambda: job.status, lambda: list(job.logs())):
+    for act in (job.wait, job.events, job.delete, lambda: job.status, job.logs):
         with pytest.raises(errors.NotSubmitted, match="call submit"):
             act()
-
-
-async def test_ordinary_methods_work_inside_a_running_loop() -> None:
-    """As in a notebook."""
-    job = a_job("echo hello", trainers=1).submit(local=True)
-    assert job.wait(timeout=60).phase == "Completed"
-    assert [line.text for line in job.logs(follow=True)] == ["hello"]
-    job.delete()
-
-
-async def test_coroutines_run_side_by_side() -> None:
-    async def one(number: int) -> list[str]:
-        job = AsyncPaddleJob(
-            job_name=f"job-{number}",
-            entry_point=f"echo {number}",
-            cpu_nums=1,
-            runtime_image="any",
-            pservers=0,
-            trainers=1,
-        )
-        await job.submit(local=True)
-        await job.wait(timeout=60)
-        lines = [line.text async for line in job.logs()]
-        await job.delete()
-        return lines
-
-    assert await asyncio.gather(*(one(number) for number in range(3))) == [["0"], ["1"], ["2"]]
-
-
-def test_both_faces_are_of_one_job() -> None:
-    job = a_job("echo hello", trainers=1)
-    job.submit(local=True)
-
-    async def look() -> str | None:
-        return (await job.aio.wait(timeout=60)).phase
-
-    assert asyncio.run(look()) == "Completed"
-    job.delete()
-
-
-def test_a_function_runs_in_every_pod() -> None:
-    factor = 3
-
-    def compute(base: int) -> None:
-        import os  # noqa: PLC0415
-
-        print(base * factor, os.environ["TRAINER_ID"])
-
-    job = PaddleJob.from_function(compute, runtime_image="any", trainers=2, arguments={"base": 2}).submit(local=True)
-    job.wait(timeout=60)
-    assert sorted(line.text for line in job.logs()) == ["6 0", "6 1"]
-    job.delete()
-
-
-def test_dist_train_submits_outside_and_trains_inside(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = a_job("echo hello", trainers=1)
-    assert dist_train(trainer=lambda: pytest.fail("outside"), paddle_job=job, local=True) is job
-    assert "job was submitted and runs on this machine" in capsys.readouterr().out
-    job.wait(timeout=60)
-    job.delete()
-    monkeypatch.setenv("RUNNING_ON_CLOUD", "YES")
-    assert dist_train(trainer=lambda: "trained", paddle_job=job) == "trained"
-
-
-def test_dist_train_refuses_by_name() -> None:
-    with pytest.raises(TypeError, match="trainer must be a function"):
-        dist_train(trainer="train", paddle_job=a_job("true"))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="paddle_job must be a PaddleJob"):
-        dist_train(trainer=lambda: None, paddle_job="job")  # type: ignore[arg-type]
-
-
-def test_a_notebook_shows_a_table() -> None:
-    job = a_job("echo <b>; exit 3", trainers=1)
-    assert "not submitted" in job._repr_html_()
-    assert repr(job) == "PaddleJob('job')"
-    job.submit(local=True)
-    with pytest.raises(errors.JobFailed):
-        job.wait(timeout=60)
-    shown = job._repr_html_()
-    assert shown.startswith("<table>")
-    assert "Failed" in shown
-    assert "on this machine" in shown
-    job.delete()
-    assert "no local job" in job._repr_html_()
 
 
 def test_ctrl_c_ends_the_waiting_and_not_the_job(at_home: Path) -> None:

@@ -122,6 +122,12 @@ def test_a_function_travels_in_a_config_map_that_goes_with_the_job(desk: Desk) -
     wait_until(lambda: _gone(desk, "trains-code"), timeout=60)
 
 
+def test_kubectl_takes_the_yaml_of_a_function(desk: Desk) -> None:
+    desk.kubectl("create", "-f", "-", stdin=PaddleJob.from_function(trains, runtime_image="python:3.11").to_yaml())
+    assert desk.job("trains")["spec"]["worker"]["replicas"] == 1
+    assert "def trains()" in desk.config("trains-code")["paddlejob_function.py"]
+
+
 def _gone(desk: Desk, config_map: str) -> bool:
     try:
         desk.config(config_map)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -113,7 +112,7 @@ class AsyncPaddleJob(Written):
             last = job
         return last
 
-    async def logs(
+    def logs(
         self,
         *,
         follow: bool = False,
@@ -121,16 +120,13 @@ class AsyncPaddleJob(Written):
         index: int | None = None,
         tail: int | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """What the pods print; with `follow=True` until the job ends."""
+        """What the pods print, to be iterated with `async for`; with `follow=True` until the job ends."""
         if role not in ("ps", "worker", "heter", "all"):
             raise ValueError(f"role must be 'worker', 'ps', 'heter' or 'all', not {role!r}")
         index = None if index is None else check.count("index", index, 0)
         tail = None if tail is None else check.count("tail", tail, 1)
         place, key = self._known()
-        lines = place.logs(key, Wanted(follow, role, index, tail))
-        async with aclosing(lines):
-            async for line in lines:
-                yield line
+        return place.logs(key, Wanted(follow, role, index, tail))
 
     async def events(self) -> tuple[Happening, ...]:
         """What happened to it, oldest first."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from html import escape
 
 from paddlejob.api import Status
+from paddlejob.api.names import ROLES, RoleName
 from paddlejob.sdk.aio import AsyncPaddleJob
 from paddlejob.sdk.errors import PaddleJobError
 
 PATIENCE = 5.0
+_WORDS: dict[RoleName, str] = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
 
 
 async def table(job: AsyncPaddleJob) -> str:
-    roles = {name: role["replicas"] for name, role in job.description.document["spec"].items() if name in _ROLES}
+    roles = {name: asked.replicas for name, asked in job.description.job.spec.roles}
     rows = {"job": job.job_name, "namespace": job.namespace or "(of your kubeconfig)", "pods": _pods(roles)}
     if job.submitted is None:
         rows["status"] = "not submitted"
@@ -32,15 +35,12 @@ async def table(job: AsyncPaddleJob) -> str:
     return f"<table>{cells}</table>"
 
 
-_ROLES = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
-
-
-def _pods(roles: dict[str, int]) -> str:
-    return ", ".join(f"{count} {_ROLES[name]}" for name, count in roles.items())
+def _pods(roles: Mapping[RoleName, int]) -> str:
+    return ", ".join(f"{count} {_WORDS[name]}" for name, count in roles.items())
 
 
 def _standing(status: Status) -> dict[str, str]:
-    counted = ((name, status.role(name)) for name in ("ps", "worker", "heter"))
-    ready = {f"{_ROLES[name]} running": one.ready for name, one in counted if one is not None and one.ready}
+    counted = ((name, status.role(name)) for name in ROLES)
+    ready = {f"{_WORDS[name]} running": one.ready for name, one in counted if one is not None and one.ready}
     said = {"status": status.phase or "Pending", **ready}
     return {**said, "message": status.message} if status.message else said
