@@ -36,12 +36,14 @@ test: check cluster paddle ## Everything: linters, types, generated files, then 
 	@$(BIN)/pytest -n $(PROCESSES) --dist loadfile --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
+	@$(BIN)/python -m bench.cli
 	@$(BIN)/python -m bench.local
 	@$(BIN)/python -m bench.jobs
 
-paddle: env ## Make the environment with PaddlePaddle for the tests and examples (about 590 MB)
+paddle: env ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
 	$(call say,Getting PaddlePaddle for the tests)
-	@$(BIN)/python tools/paddle_env.py
+	@$(BIN)/python tools/paddle_env.py 2.6.2 3.3.1
+	@$(BIN)/python -m tests.sdk.environments
 
 quick: env ## Only the tests that need no cluster
 	@$(BIN)/pytest tests/api tests/core tests/kube tests/cli tests/local

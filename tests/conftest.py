@@ -2,7 +2,7 @@
 
 import asyncio
 
-pytest_plugins = ["tests.cluster.fixtures", "tests.operator.fixtures", "tests.local.fixtures"]
+pytest_plugins = ["tests.cluster.fixtures", "tests.operator.fixtures", "tests.local.fixtures", "tests.cli.fixtures"]
 
 
 def pytest_configure() -> None:

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from paddlejob.cli.follow import Follower
-from paddlejob.cli.views import age
+from paddlejob.cli.output import age
+from paddlejob.local.following import Follower
 from tests.local.workbench import Workbench, a_role
 
 

@@ -17,7 +17,7 @@ def crd(
 ) -> None:
     """Print the CustomResourceDefinition of PaddleJob.
 
-    Example: paddlejob crd | kubectl create -f -
+    Example: paddlejob crd | kubectl apply --server-side -f -
     """
     made = definition() if version == "v1" else definition_v1beta1()
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

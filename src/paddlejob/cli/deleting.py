@@ -1,38 +1,58 @@
-"""`paddlejob delete`: end a job of this machine and forget it."""
+"""`paddlejob delete`: end a job, of this machine or of the cluster, and forget it."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from paddlejob.cli.errors import BadUse
-from paddlejob.local.errors import NotFound
+from paddlejob.cli.finding import at
+from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.proc import is_alive
-from paddlejob.local.runner import NAMESPACE, clear_up
-from paddlejob.local.state import find, root
+from paddlejob.local.state import Folder, State
+
+if TYPE_CHECKING:
+    from paddlejob.api import PaddleJob
+    from paddlejob.sdk.cluster import Cluster
 
 PAUSE = 0.05
 
 
 def delete(
-    name: str,
-    /,
-    *,
-    force: Annotated[bool, Parameter(help="Do not wait for a graceful end.", negative="")] = False,
-    namespace: Annotated[str, Parameter(name=["--namespace", "-n"], help="Its namespace.")] = NAMESPACE,
+    *names: str,
+    place: Place = ANYWHERE,
+    force: Annotated[bool, Parameter(help="On this machine: do not wait for a graceful end.", negative="")] = False,
+    wait: Annotated[bool, Parameter(help="On the cluster: come back when it is gone.")] = True,
 ) -> None:
-    """End a job of this machine, all its processes, and remove its logs.
+    """End jobs and remove them: on this machine with their logs, on the cluster with their pods.
 
     Example: paddlejob delete wide-and-deep
     """
-    try:
-        folder, state = find(root(os.environ), namespace, name)
-    except NotFound as error:
-        raise BadUse(str(error)) from error
+    if not names:
+        raise BadUse("which job? `paddlejob list` shows those there are")
+
+    def here(folder: Folder, state: State) -> None:
+        _end(folder, state, force=force)
+        print(f"{state.job.metadata.name} deleted")
+
+    async def there(cluster: Cluster, job: PaddleJob) -> None:
+        meta = job.metadata
+        await cluster.delete(meta.name, meta.namespace)
+        if wait:
+            await _gone(cluster, job)
+        print(f"{meta.name} deleted" + ("" if wait else " as soon as it can be"))
+
+    for name in names:
+        at(name, place, here, there)
+
+
+def _end(folder: Folder, state: State, *, force: bool) -> None:
+    from paddlejob.local.runner import clear_up  # noqa: PLC0415 - the cluster's jobs do not need it
+
     for _ in range(2 if force else 1):
         if is_alive(state.pid, state.start_time) and not state.ended:
             os.kill(state.pid, signal.SIGTERM)
@@ -40,4 +60,9 @@ def delete(
         time.sleep(PAUSE)
     clear_up(state)
     folder.remove()
-    print(f"{name} deleted")
+
+
+async def _gone(cluster: Cluster, job: PaddleJob) -> None:
+    async for change in cluster.watch(job.metadata.namespace, job.metadata.name):
+        if change.after is None or change.after.metadata.uid != job.metadata.uid:
+            return

@@ -2,64 +2,174 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 from cyclopts import Parameter
-from rich.console import Console
 from rich.text import Text
 
-from paddlejob.cli.errors import BadUse
-from paddlejob.cli.listing import phase
-from paddlejob.cli.views import age, pod_word
-from paddlejob.local.errors import NotFound
-from paddlejob.local.runner import NAMESPACE
-from paddlejob.local.state import Folder, State, find, root
+from paddlejob.api import PaddleJob
+from paddlejob.cli.finding import at
+from paddlejob.cli.listing import as_object, phase
+from paddlejob.cli.output import Cell, ObjectFormat, age, coloured, columns, console, show, show_objects
+from paddlejob.cli.pod_words import pod_word, restarts
+from paddlejob.cli.where import ANYWHERE, Place
+from paddlejob.core.children import Pod
+from paddlejob.local.state import Folder, State
+
+if TYPE_CHECKING:
+    from paddlejob.sdk.cluster import Cluster
+
+# So long an operator may take to look at a new job before its absence is the likely reason.
+PATIENCE = 10
+
+
+class Happened(msgspec.Struct, frozen=True):
+    at: str
+    type: str
+    reason: str
+    note: str
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    job: PaddleJob
+    phase: str
+    where: tuple[tuple[str, str], ...]
+    why: str
+    pods: tuple[Pod, ...]
+    events: tuple[Happened, ...]
+    flag: str
+    """What to add to a command so that it means this very job."""
 
 
 def describe(
     name: str,
     /,
     *,
-    namespace: Annotated[str, Parameter(name=["--namespace", "-n"], help="Its namespace.")] = NAMESPACE,
+    place: Place = ANYWHERE,
+    output: Annotated[ObjectFormat | None, Parameter(name=["--output", "-o"], help="The object itself.")] = None,
 ) -> None:
-    """Show everything about a job of this machine.
+    """Show everything about a job: how it is, why, its pods, what happened.
 
     Example: paddlejob describe wide-and-deep
     """
-    try:
-        folder, state = find(root(os.environ), namespace, name)
-    except NotFound as error:
-        raise BadUse(str(error)) from error
-    console = Console(highlight=False)
-    for line in _page(folder, state):
-        console.print(Text(line), soft_wrap=True)
+
+    def here(folder: Folder, state: State) -> None:
+        if output:
+            show_objects([as_object(state.job)], output, as_list=False)
+        else:
+            _print(_local_page(folder, state))
+
+    async def there(cluster: Cluster, job: PaddleJob) -> None:
+        if output:
+            document = await cluster.document(job.metadata.name, job.metadata.namespace)
+            show_objects([document], output, as_list=False)
+        else:
+            _print(await _cluster_page(cluster, job))
+
+    at(name, place, here, there)
 
 
-def _page(folder: Folder, state: State) -> Iterator[str]:
-    job, status = state.job, state.job.status
-    yield f"Name:       {job.metadata.name}"
-    yield f"Namespace:  {job.metadata.namespace}"
-    yield f"Status:     {phase(state)}"
-    yield f"Mode:       {status.mode or ''}"
-    yield f"Age:        {age(job.metadata.creation_timestamp or '')}"
-    yield f"File:       {state.file}"
-    yield f"Logs:       {folder.logs}"
-    if status.reason or status.message:
-        yield f"Why:        {': '.join(one for one in (status.reason, status.message) if one)}"
-    if phase(state) == "Lost":
-        yield f"Why:        its runner (process {state.pid}) ended without a word; all its processes ended with it"
-    if state.pods:
-        yield "Pods:"
-        for pod in state.pods:
-            yield f"  {pod.metadata.name:30} {pod_word(pod):12} {pod.status.pod_ip}"
+def _local_page(folder: Folder, state: State) -> Page:
+    lost = f"its runner (process {state.pid}) ended without a word; all its processes ended with it"
+    return Page(
+        job=state.job,
+        phase=phase(state),
+        where=(("Where", "this machine"), ("File", state.file), ("Logs", str(folder.logs))),
+        why=lost if phase(state) == "Lost" else _why(state.job),
+        pods=state.pods,
+        events=tuple(Happened(one.at, one.type, one.reason, one.note) for one in state.events),
+        flag=" --local",
+    )
+
+
+async def _cluster_page(cluster: Cluster, job: PaddleJob) -> Page:
+    pods, events = await cluster.pods(job), await cluster.events(job)
+    meta = job.metadata
+    return Page(
+        job=job,
+        phase="Terminating" if meta.deletion_timestamp else job.status.phase or "Pending",
+        where=(("Where", f"cluster {cluster.client.config.server}"),),
+        why=_why(job) or unseen(job),
+        pods=pods,
+        events=tuple(Happened(one.at, one.type, one.reason, one.message) for one in events),
+        flag=f" -n {meta.namespace}",
+    )
+
+
+def _why(job: PaddleJob) -> str:
+    return ": ".join(one for one in (job.status.reason, job.status.message) if one)
+
+
+def unseen(job: PaddleJob) -> str:
+    """A job without a status: nobody takes care of it."""
+    if job.status.phase is not None:
+        return ""
+    since = age(job.metadata.creation_timestamp or "")
+    return f"no operator has looked at it in {since}: is one installed? `paddlejob install` installs it"
+
+
+def _print(page: Page) -> None:
+    to = console()
+    for line in _lines(page):
+        show(line, to)
+
+
+def _lines(page: Page) -> Iterator[Text | str]:
+    job, status = page.job, page.job.status
+    yield _head("Name", job.metadata.name)
+    yield _head("Namespace", job.metadata.namespace)
+    for word, value in page.where:
+        yield _head(word, value)
+    yield _head("Status", coloured(page.phase))
+    if page.why:
+        yield _head("Why", page.why)
+    yield _head("Mode", _mode(job))
+    yield _head("Age", _times(job))
+    if status.attempt:
+        yield _head("Restarts", f"{status.restarts} after failures, {status.disruptions} after disruptions")
     if status.failure is not None:
-        yield f"Failure:    {status.failure.pod}, exit code {status.failure.exit_code}, {status.failure.reason}"
+        code = "" if status.failure.exit_code is None else f", exit code {status.failure.exit_code}"
+        yield _head("Failure", f"{status.failure.pod}{code}, {status.failure.reason}")
         for line in status.failure.message.splitlines():
             yield f"  | {line}"
-    if state.events:
-        yield "Events:"
-        for one in state.events:
-            yield f"  {age(one.at):6} {one.type:8} {one.reason:16} {one.note}"
-    yield f"More:       paddlejob logs {job.metadata.name}"
+    yield from _pods(page.pods)
+    yield from _events(page.events)
+    yield _head("More", f"paddlejob logs {job.metadata.name}{page.flag}")
+
+
+def _head(word: str, value: Cell) -> Text:
+    return Text.assemble((f"{word}:", "bold"), " " * (11 - len(word)), value)
+
+
+def _mode(job: PaddleJob) -> str:
+    counts = ", ".join(f"{asked.replicas} {role}" for role, asked in job.spec.roles)
+    return f"{job.status.mode or job.spec.mode} ({counts}; found by {job.spec.network})"
+
+
+def _times(job: PaddleJob) -> str:
+    made = age(job.metadata.creation_timestamp or "")
+    ended = job.status.completion_time
+    return f"{made} (ended {age(ended)} ago)" if ended else made
+
+
+def _pods(pods: Iterable[Pod]) -> Iterator[Text | str]:
+    rows: list[list[Cell]] = [
+        [pod.metadata.name, pod_word(pod), str(restarts(pod)), pod.status.pod_ip, pod.spec.node_name] for pod in pods
+    ]
+    if rows:
+        yield _head("Pods", "")
+        heads: list[Cell] = ["NAME", "STATE", "RESTARTS", "ADDRESS", "NODE"]
+        for line in columns([heads, *rows]).split("\n"):
+            yield Text("  ") + line
+
+
+def _events(events: Iterable[Happened]) -> Iterator[Text | str]:
+    rows: list[list[Cell]] = [
+        [age(one.at), Text(one.type, "yellow" if one.type == "Warning" else ""), one.reason, one.note] for one in events
+    ]
+    if rows:
+        yield _head("Events", "")
+        for line in columns(rows).split("\n"):
+            yield Text("  ") + line

@@ -1,8 +1,8 @@
 """What a command says when it cannot do its work, with the exit code that scripts can rely on.
 
-UserError
-├── BadUse         exit code 2: the command line or a file is wrong
-└── NoCluster      exit code 3: the cluster cannot be reached or refuses us
+UserError            exit code 1: the job failed, or something has not happened in time
+├── BadUse           exit code 2: the command line or a file is wrong, or there is no such job
+└── NoCluster        exit code 3: the cluster cannot be reached or refuses us
 """
 
 from __future__ import annotations

@@ -2,50 +2,92 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
+from paddlejob.cli.durations import seconds
 from paddlejob.cli.errors import BadUse
-from paddlejob.cli.follow import Follower
-from paddlejob.local.errors import NotFound
-from paddlejob.local.runner import NAMESPACE
-from paddlejob.local.state import Folder, find, root
+from paddlejob.cli.finding import at
+from paddlejob.cli.output import console, note
+from paddlejob.cli.where import ANYWHERE, Place
+from paddlejob.local.following import Follower
+from paddlejob.local.state import Folder, State
+
+if TYPE_CHECKING:
+    from paddlejob.api import PaddleJob
+    from paddlejob.sdk.cluster import Cluster
+    from paddlejob.sdk.job_logs import Wanted
 
 PAUSE = 0.2
+COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
+Role = Literal["ps", "worker", "heter", "all"]
+
+
+class Prefixed:
+    """Lines of many pods, each with its pod's name, which has a colour of its own on a terminal."""
+
+    def __init__(self, to: Console) -> None:
+        self._to = to
+        self._colours: dict[str, str] = {}
+        self.any = False
+
+    def show(self, pod: str, line: str) -> None:
+        self.any = True
+        colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
+        self._to.print(Text.assemble((f"[{pod}]", colour), f" {line}"), soft_wrap=True)
 
 
 def logs(
     name: str,
     /,
     *,
+    place: Place = ANYWHERE,
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], help="Go on until the job ends.", negative="")] = False,
-    role: Annotated[Literal["ps", "worker", "heter", "all"], Parameter(help="Of which role.")] = "worker",
+    role: Annotated[Role, Parameter(help="Of which role.")] = "worker",
     index: Annotated[int | None, Parameter(help="Of one pod only.")] = None,
     tail: Annotated[int | None, Parameter(help="Only the last so many lines of each pod.")] = None,
-    namespace: Annotated[str, Parameter(name=["--namespace", "-n"], help="Its namespace.")] = NAMESPACE,
+    since: Annotated[float | None, Parameter(converter=seconds, help="Only the last 30s, 10m, 2h.")] = None,
 ) -> None:
-    """Print the output of a job's pods.
+    """Print the output of a job's pods, all workers together.
 
     Example: paddlejob logs -f wide-and-deep
     """
-    try:
-        folder, _ = find(root(os.environ), namespace, name)
-    except NotFound as error:
-        raise BadUse(str(error)) from error
-    console = Console(highlight=False)
-    wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}.*.log"
-    for pod, line in _lines(folder, wanted, tail, follow=follow):
-        console.print(Text(f"[{pod}] {line}"), soft_wrap=True)
+    lines = Prefixed(console())
+
+    def here(folder: Folder, _: State) -> None:
+        if since is not None:
+            raise BadUse("the logs of jobs on this machine hold no times: use --tail instead of --since")
+        wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}.*.log"
+        for pod, line in _local_lines(folder, wanted, tail, follow=follow):
+            lines.show(pod, line)
+
+    async def there(cluster: Cluster, job: PaddleJob) -> None:
+        from paddlejob.sdk.job_logs import Wanted  # noqa: PLC0415 - only who asks a cluster pays for it
+
+        wanted = Wanted(role=None if role == "all" else role, index=index, tail=tail, since=since)
+        await print_logs(cluster, job, wanted, lines, follow=follow)
+
+    at(name, place, here, there)
 
 
-def _lines(folder: Folder, wanted: str, tail: int | None, *, follow: bool) -> Iterator[tuple[str, str]]:
+async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Prefixed, *, follow: bool) -> None:
+    from paddlejob.sdk.job_logs import follow_job_logs, job_logs  # noqa: PLC0415
+
+    source = follow_job_logs if follow else job_logs
+    async for pod, line in source(cluster, job, wanted):
+        lines.show(pod, line)
+    if not lines.any and not follow:
+        name, namespace = job.metadata.name, job.metadata.namespace
+        note(f"no output of {name} yet: `paddlejob describe {name} -n {namespace}` says how its pods are")
+
+
+def _local_lines(folder: Folder, wanted: str, tail: int | None, *, follow: bool) -> Iterator[tuple[str, str]]:
     followers: dict[Path, Follower] = {}
     first = True
     while True:

@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from cyclopts import App, CycloptsError
 
 from paddlejob.cli.errors import UserError
 
-app = App(name="paddlejob", help="Run PaddlePaddle training on Kubernetes and on this machine.")
-app.command("paddlejob.cli.run:run", help="Run a PaddleJob on this machine and show it live.")
-app.command("paddlejob.cli.listing:list_jobs", name="list", help="List the jobs of this machine.")
-app.command("paddlejob.cli.describing:describe", help="Show everything about a job of this machine.")
-app.command("paddlejob.cli.logs:logs", help="Print the output of a job's pods.")
-app.command("paddlejob.cli.waiting:wait", help="Wait for the end of a job.")
-app.command("paddlejob.cli.deleting:delete", help="End a job of this machine and forget it.")
-app.command("paddlejob.cli.crd:crd", help="Print the CustomResourceDefinition of PaddleJob.")
-app.command("paddlejob.cli.operator:operator", help="Turn PaddleJobs into pods and drive them to their end.")
+INTERRUPTED = 130
+COMMANDS = {
+    "run": ("run:run", "Run a PaddleJob on this machine and show it live."),
+    "submit": ("submit:submit", "Submit a PaddleJob to the cluster."),
+    "list": ("listing:list_jobs", "List the jobs of this machine and of the cluster."),
+    "describe": ("describing:describe", "Show everything about a job."),
+    "logs": ("logs:logs", "Print the output of a job's pods."),
+    "wait": ("waiting:wait", "Wait for the end of a job."),
+    "delete": ("deleting:delete", "End jobs and remove them."),
+    "scale": ("changing:scale", "Change the number of workers of an elastic job."),
+    "suspend": ("changing:suspend", "Remove all pods of a job and keep the job."),
+    "resume": ("changing:resume", "Start a suspended job afresh."),
+    "plan": ("plan:plan_file", "Print every object that a job would become."),
+    "install": ("install:install", "Install the operator on the cluster."),
+    "uninstall": ("install:uninstall", "Remove the operator from the cluster."),
+    "crd": ("crd:crd", "Print the CustomResourceDefinition of PaddleJob."),
+    "operator": ("operator:operator", "Turn PaddleJobs into pods and drive them to their end."),
+    "completion": ("completion:completion", "Print a script that completes commands in your shell."),
+}
+
+
+def the_app(asked: str | None = None) -> App:
+    """All commands by one line of help, so that `--help` loads none; the one asked for tells all that it knows."""
+    app = App(
+        name="paddlejob",
+        help="Run PaddlePaddle training on Kubernetes and on this machine.",
+        help_format="plaintext",  # Markdown would cost as much as everything else together
+        help_formatter="default" if sys.stdout.isatty() else "plain",
+        version=_version,
+    )
+    for place, (name, (function, text)) in enumerate(COMMANDS.items()):
+        app.command(f"paddlejob.cli.{function}", name=name, sort_key=place, help=None if name == asked else text)
+    return app
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - it is slow, and hardly ever asked
+
+    return version("paddle-operator")
 
 
 def main() -> None:
     """Exit codes: 0 fine, 1 the job failed, 2 bad use, 3 the cluster cannot be reached."""
     try:
-        code = app(exit_on_error=False)
+        code = the_app(sys.argv[1] if len(sys.argv) > 1 else None)(exit_on_error=False)
+        sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)  # what was wrong has been printed
     except UserError as error:
         print(f"paddlejob: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)

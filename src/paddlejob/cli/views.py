@@ -5,8 +5,6 @@ Both show the workers' output with a prefix; the table adds state, uptime, resta
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -16,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from paddlejob.api.names import LABEL_RES_TYPE
-from paddlejob.cli.follow import Follower
-from paddlejob.core.children import Pod
+from paddlejob.cli.pod_words import pod_word, restarts, uptime
+from paddlejob.local.following import Follower
 from paddlejob.local.state import State
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
@@ -130,35 +128,7 @@ class LiveView:
                 pod.metadata.name,
                 Text(word, STATES.get(pod.state, "yellow")),
                 uptime(pod),
-                str(sum(one.restart_count for one in pod.containers)),
+                str(restarts(pod)),
                 Text(self._logs.last(pod.metadata.name), "dim"),
             )
         return table
-
-
-def pod_word(pod: Pod) -> str:
-    """The one word that tells most about a pod."""
-    for one in pod.containers:
-        if one.state.waiting and one.state.waiting.reason not in ("", "ContainerCreating"):
-            return one.state.waiting.reason
-        if one.state.terminated and one.state.terminated.exit_code:
-            return f"exit {one.state.terminated.exit_code}"
-    return "stopping" if pod.deleting else pod.state
-
-
-def uptime(pod: Pod) -> str:
-    starts = [one.state.running.started_at for one in pod.containers if one.state.running]
-    first = min((one for one in starts if one), default=None)
-    return "" if first is None else age(first)
-
-
-def age(since: str) -> str:
-    """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
-    begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
-    seconds = max(0, int(time.time() - begun))
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if minutes < 2:
-        return f"{seconds}s"
-    if hours < 3:
-        return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
-    return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"

@@ -123,6 +123,7 @@ class Client:
         namespace: str | None,
         *,
         selector: str = "",
+        fields: str = "",
         limit: int = 500,
         continue_token: str = "",
     ) -> Page[T]:
@@ -131,6 +132,8 @@ class Client:
             params["limit"] = str(limit)
         if selector:
             params["labelSelector"] = selector
+        if fields:
+            params["fieldSelector"] = fields
         if continue_token:
             params["continue"] = continue_token
         ask = Ask(
@@ -194,6 +197,12 @@ class Client:
             content_type=content_type,
         )
         return await self._transport.send(ask, timeout)
+
+    def chunks(
+        self, path: str, *, params: Mapping[str, str], silence: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """A long answer in pieces as they come, such as a log that is followed."""
+        return self._transport.chunks(Ask("GET", path, "get", "", f"GET {path}", params=params), silence)
 
     async def _typed(self, resource: Resource[T], ask: Ask) -> T:
         return decode(resource, await self._transport.send(ask, TIMEOUT_SECONDS), ask.tried)

@@ -46,6 +46,7 @@ class Reflector(Generic[T]):
         *,
         namespace: str | None = None,
         selector: str = "",
+        fields: str = "",
         on_undecodable: Callable[[str, Exception], None] | None = None,
         on_error: Callable[[Exception], None] | None = None,
         rng: random.Random | None = None,
@@ -57,6 +58,7 @@ class Reflector(Generic[T]):
         self._store = store
         self._namespace = namespace
         self._selector = selector
+        self._fields = fields
         self._on_undecodable = on_undecodable
         self._on_error = on_error
         self._rng = rng or random.Random()
@@ -110,7 +112,12 @@ class Reflector(Generic[T]):
         token = ""
         while True:
             page = await self._client.list_page(
-                self._resource, self._namespace, selector=self._selector, limit=limit, continue_token=token
+                self._resource,
+                self._namespace,
+                selector=self._selector,
+                fields=self._fields,
+                limit=limit,
+                continue_token=token,
             )
             objects.update((key_of(obj), obj) for obj in page.items)
             for skipped in page.skipped:
@@ -163,6 +170,8 @@ class Reflector(Generic[T]):
         params |= {"allowWatchBookmarks": "true", "timeoutSeconds": str(self._rng.randint(300, 600))}
         if self._selector:
             params["labelSelector"] = self._selector
+        if self._fields:
+            params["fieldSelector"] = self._fields
         return self._client.watch(self._resource, self._namespace, params=params, silence=self._silence)
 
     def _take(self, event: WatchEvent[T]) -> None:

@@ -6,6 +6,7 @@ Owns the session. Refuses to retry, except once with fresh credentials after a 4
 from __future__ import annotations
 
 import asyncio
+import io
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ from paddlejob.kube.tls import ssl_context
 
 # Longer than any round trip of a living network, shorter than anyone's patience.
 CONNECT_SECONDS = 10.0
+LARGE_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +102,38 @@ class Transport:
     @asynccontextmanager
     async def stream(self, ask: Ask, silence: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """Ask and hand over the answer's lines as they come, while something comes every `silence` seconds."""
+        async with self.chunks(ask, silence) as chunks:
+            lines = self._lines(ask, chunks)
+            try:
+                yield lines
+            finally:
+                await lines.aclose()
+
+    @asynccontextmanager
+    async def chunks(self, ask: Ask, silence: float) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The answer in pieces as they come, however they are cut: for what is not made of whole lines."""
         limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=silence)
         with self._reported(ask) as outcome, self._translated(ask):
             response = await self._answer(ask, limits, outcome)
-        lines = self._lines(ask, response.content, silence)
+        pieces = self._chunks(ask, response.content, silence)
         try:
-            yield lines
+            yield pieces
         finally:
-            await lines.aclose()
+            await pieces.aclose()
             # Nobody knows whether it was read to its end, so the connection cannot serve again.
             response.close()
 
-    async def _lines(self, ask: Ask, content: aiohttp.StreamReader, silence: float) -> AsyncGenerator[bytes, None]:
+    async def _lines(self, ask: Ask, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
         buffer = LineBuffer()
-        while chunk := await self._chunk(ask, content, silence):
+        async for chunk in chunks:
             for line in buffer.feed(chunk):
                 yield line
         if buffer.unfinished:
             raise Unreachable(f"{ask.tried}: {self._config.server} closed in the middle of a line")
+
+    async def _chunks(self, ask: Ask, content: aiohttp.StreamReader, silence: float) -> AsyncGenerator[bytes, None]:
+        while chunk := await self._chunk(ask, content, silence):
+            yield chunk
 
     async def _chunk(self, ask: Ask, content: aiohttp.StreamReader, silence: float) -> bytes:
         with self._translated(ask):
@@ -165,7 +181,8 @@ class Transport:
             ask.method,
             URL(config.server + ask.path, encoded=True),
             params=ask.params,
-            data=ask.body,
+            # A large body in one piece would hold up the loop: aiohttp warns of it.
+            data=io.BytesIO(ask.body) if ask.body and len(ask.body) > LARGE_BYTES else ask.body,
             headers=self._headers(ask, credentials),
             timeout=limits,
             ssl=self._context(credentials) if config.server.startswith("https:") else True,

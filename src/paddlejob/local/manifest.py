@@ -35,7 +35,12 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def read_manifest(path: Path) -> Manifest:
-    documents = [one for one in _documents(path) if one]
+    return as_manifest(path, _documents(path))
+
+
+def as_manifest(path: Path, documents: list[Any]) -> Manifest:
+    """Documents that were read or made already; `path` names them in messages."""
+    documents = [one for one in documents if one]
     jobs = [one for one in documents if mapping(one).get("kind") == KIND]
     if len(jobs) != 1:
         raise BadFile(f"{path}: it must hold exactly one PaddleJob, and holds {len(jobs)}")

@@ -1,0 +1,173 @@
+"""`paddlejob install` and `uninstall`: the operator on the cluster, from the manifests that this package carries."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from paddlejob.cli import manifests
+from paddlejob.cli.applying import Applier, label
+from paddlejob.cli.durations import seconds
+from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.cli.manifests import NAMESPACE, container, crd, operator_objects
+from paddlejob.cli.reaching import on_cluster
+from paddlejob.cli.where import Target
+from paddlejob.core.children import Pod
+from paddlejob.kube.objects import Resource
+from paddlejob.sdk.cluster import Cluster
+from paddlejob.sdk.errors import NoCRD
+
+Json = dict[str, Any]
+PAUSE = 0.3
+PODS = Resource("", "v1", "pods", Pod)
+
+Context = Annotated[str | None, Parameter(help="Context of the kubeconfig.")]
+Kubeconfig = Annotated[str | None, Parameter(help="Path of the kubeconfig file.")]
+Namespaced = Annotated[str | None, Parameter(help="In and for this namespace only, without cluster-wide rights.")]
+Limit = Annotated[float, Parameter(converter=seconds, help="Give up waiting after 90s, 10m.")]
+
+
+def install(
+    *,
+    namespaced: Namespaced = None,
+    image: Annotated[str | None, Parameter(help="The operator's image, in a registry of yours.")] = None,
+    wait: Annotated[bool, Parameter(help="Come back when the operator is ready.")] = True,
+    timeout: Limit = 180.0,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Install the CRD and the operator, or bring them up to this version, and wait until the operator is ready.
+
+    Example: paddlejob install --timeout 5m
+    """
+    objects = _objects(namespaced, image)
+
+    async def work(cluster: Cluster, _: str) -> None:
+        applier = Applier(cluster.client, namespaced or NAMESPACE)
+        await applier.apply(crd())
+        print(f"{label(crd())} applied", flush=True)
+        for one in objects:
+            await applier.apply(one)
+            print(f"{label(one)} applied", flush=True)
+        if not wait:
+            return
+        deployment = _deployment(objects)
+        await _until(lambda: _is_known(applier), timeout, _never("the API server does not serve PaddleJobs yet"))
+        await _until(lambda: _is_ready(applier, deployment), timeout, lambda: _why_not(cluster, deployment))
+        print(f"the operator is ready in namespace {deployment['metadata']['namespace']}")
+
+    on_cluster(Target(context=context, kubeconfig=kubeconfig), work)
+
+
+def uninstall(
+    *,
+    namespaced: Namespaced = None,
+    keep_crd: Annotated[bool, Parameter(help="Leave the CRD, and with it all jobs.", negative="")] = False,
+    delete_jobs: Annotated[bool, Parameter(help="Also when there are jobs: they are deleted.", negative="")] = False,
+    timeout: Limit = 180.0,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> None:
+    """Remove the operator and the CRD. A namespace other than paddle-system stays.
+
+    Example: paddlejob uninstall
+    """
+    objects = _objects(namespaced, None)
+    if namespaced not in (None, NAMESPACE):
+        objects = [one for one in objects if one["kind"] != "Namespace"]
+
+    async def work(cluster: Cluster, _: str) -> None:
+        applier = Applier(cluster.client, namespaced or NAMESPACE)
+        wanted = [*([] if keep_crd else [crd()]), *reversed(objects)]
+        if not keep_crd and not delete_jobs:
+            await _refuse_if_jobs(cluster)
+        found = [one for one in wanted if await applier.delete(one)]
+        for one in found:
+            await _until(lambda one=one: _is_gone(applier, one), timeout, _never(f"{label(one)} is still there"))  # type: ignore[misc]
+            print(f"{label(one)} deleted", flush=True)
+        if not found:
+            print("nothing was installed")
+
+    on_cluster(Target(context=context, kubeconfig=kubeconfig), work)
+
+
+def _objects(namespace: str | None, image: str | None) -> list[Json]:
+    objects = operator_objects()
+    if namespace is not None:
+        objects = manifests.namespaced(objects, namespace)
+    if image is not None:
+        container(_deployment(objects))["image"] = image
+    return objects
+
+
+def _deployment(objects: list[Json]) -> Json:
+    return next(one for one in objects if one["kind"] == "Deployment")
+
+
+async def _refuse_if_jobs(cluster: Cluster) -> None:
+    try:
+        jobs = await cluster.list(None)
+    except NoCRD:
+        return
+    if jobs:
+        names = ", ".join(f"{one.metadata.namespace}/{one.metadata.name}" for one in jobs[:3])
+        raise BadUse(
+            f"there are {len(jobs)} jobs ({names}{', …' if len(jobs) > 3 else ''}), which go with the CRD: "
+            "give --delete-jobs, or --keep-crd to remove the operator only"
+        )
+
+
+async def _until(check: Callable[[], Awaitable[bool]], limit: float, why_not: Callable[[], Awaitable[str]]) -> None:
+    deadline = time.monotonic() + limit
+    while not await check():
+        if time.monotonic() > deadline:
+            raise UserError(f"not within {limit:g} s: {await why_not()}")
+        await asyncio.sleep(PAUSE)
+
+
+def _never(text: str) -> Callable[[], Awaitable[str]]:
+    async def why() -> str:
+        return text
+
+    return why
+
+
+async def _is_known(applier: Applier) -> bool:
+    found = await applier.get(crd())
+    held = (found or {}).get("status", {}).get("conditions") or ()
+    return any(one["type"] == "Established" and one["status"] == "True" for one in held)
+
+
+async def _is_ready(applier: Applier, deployment: Json) -> bool:
+    found = await applier.get(deployment)
+    if found is None:
+        return False
+    status, wanted = found.get("status", {}), found["spec"]["replicas"]
+    seen = status.get("observedGeneration", 0) >= found["metadata"]["generation"]
+    return bool(seen and status.get("updatedReplicas", 0) >= wanted and status.get("availableReplicas", 0) >= wanted)
+
+
+async def _is_gone(applier: Applier, one: Json) -> bool:
+    return await applier.get(one) is None
+
+
+async def _why_not(cluster: Cluster, deployment: Json) -> str:
+    """What keeps the operator's pods, as far as they say."""
+    namespace = deployment["metadata"]["namespace"]
+    labels = deployment["spec"]["selector"]["matchLabels"]
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    page = await cluster.client.list_page(PODS, namespace, selector=selector)
+    said = {_trouble(pod) for pod in page.items} - {""}
+    look = f"`kubectl -n {namespace} get pods` shows them"
+    return f"the operator's pods are not ready ({'; '.join(sorted(said)) or 'they do not say why'}): {look}"
+
+
+def _trouble(pod: Pod) -> str:
+    for one in pod.containers:
+        if one.state.waiting is not None and one.state.waiting.reason:
+            return f"{one.state.waiting.reason}: {one.state.waiting.message}".rstrip(": ")
+    return next((f"{one.reason}: {one.message}" for one in pod.status.conditions if one.status == "False"), "")

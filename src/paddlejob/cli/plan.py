@@ -1,0 +1,108 @@
+"""`paddlejob plan`: every object that a job would become, without a cluster: the operator's plan, with imagined pods.
+
+What only a cluster knows (the UID, addresses in PodIP mode) is shown as a placeholder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import Parameter
+
+from paddlejob.api import PaddleJob
+from paddlejob.cli.documents import jobs_in, read_objects
+from paddlejob.cli.errors import BadUse
+from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
+from paddlejob.core import ConfigMap, Create, Plan, Pod, Service, observe, plan
+
+UID = "00000000-0000-0000-0000-000000000000"
+# More turns than any job needs: services, pods, ConfigMap, touches.
+MOST_TURNS = 20
+
+Json = dict[str, Any]
+
+
+def plan_file(
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
+    /,
+    *,
+    namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"], help="Where it would be.")] = None,
+    output: Annotated[
+        Literal["yaml", "json", "name", "summary"], Parameter(name=["--output", "-o"], help="In which form.")
+    ] = "yaml",
+) -> None:
+    """Print every object that a job would become; `-` reads the job from standard input. Needs no cluster.
+
+    Example: paddlejob plan examples/wide_and_deep/job.yaml
+    """
+    made = [one for job in jobs_in(read_objects(file), file) for one in becomes(_job(job, file, namespace))]
+    match output:
+        case "yaml":
+            print(as_yaml(*made), end="")
+        case "summary":
+            for line in _summary(made):
+                show(line, console())
+        case _:
+            show_objects(made, output)
+
+
+def becomes(job: PaddleJob) -> list[Json]:
+    """The objects in the order in which they would be made."""
+    made: list[Json] = []
+    turn = plan(job, observe(job), _now())
+    for _ in range(MOST_TURNS):
+        new = [one.body for one in turn.actions if isinstance(one, Create)]
+        if not new:
+            break
+        made += new
+        turn = _next(job, turn, made)
+    if not made:
+        status = turn.status
+        raise BadUse(f"{job.metadata.name}: nothing would be made: {status.reason}: {status.message}")
+    return made
+
+
+def _next(job: PaddleJob, before: Plan, made: list[Json]) -> Plan:
+    """The next plan, when all that was made is there and placed."""
+    job = msgspec.structs.replace(job, status=before.status)
+    seen = observe(
+        job,
+        [_placed(one) for one in made if one["kind"] == "Pod"],
+        [msgspec.convert(one, Service) for one in made if one["kind"] == "Service"],
+        [msgspec.convert(one, ConfigMap) for one in made if one["kind"] == "ConfigMap"],
+    )
+    return plan(job, seen, _now())
+
+
+def _placed(body: Json) -> Pod:
+    name = body["metadata"]["name"]
+    status = {"phase": "Pending", "podIP": f"<address of {name}>"}
+    return msgspec.convert({**body, "spec": {"nodeName": f"<node of {name}>"}, "status": status}, Pod)
+
+
+def _job(document: Json, file: Path, namespace: str | None) -> PaddleJob:
+    try:
+        job = msgspec.convert(document, PaddleJob)
+    except msgspec.ValidationError as error:
+        raise BadUse(f"{file}: {str(error).replace('`$.', '`').replace(' - at', ', at')}") from error
+    into = namespace or job.metadata.namespace or "default"
+    meta = msgspec.structs.replace(job.metadata, namespace=into, uid=UID, generation=1)
+    return msgspec.structs.replace(job, metadata=meta)
+
+
+def _summary(made: list[Json]) -> Iterator[Any]:
+    rows: list[list[Cell]] = [[one["kind"], one["metadata"]["name"]] for one in made]
+    yield columns([["KIND", "NAME"], *rows])
+    for one in made:
+        if one["kind"] == "ConfigMap":
+            yield ""
+            yield f"The environment of every pod (ConfigMap {one['metadata']['name']}):"
+            yield columns([[f"  {key}", value] for key, value in one["data"].items()])
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -1,0 +1,98 @@
+"""A job that calls a Python function: its program and files travel in a ConfigMap that goes with the job.
+
+Every pod copies them into a folder of its own, which is its working directory: relative paths work, and Paddle can
+write there. Refuses what a ConfigMap cannot hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from paddlejob.sdk.description import Description, Json
+from paddlejob.sdk.errors import CannotShip
+from paddlejob.sdk.sources import program
+
+PROGRAM = "paddlejob_function.py"
+CODE, WORK = "paddlejob-code", "paddlejob-work"
+CODE_AT, WORK_AT = "/paddlejob/code", "/paddlejob/work"
+# What Kubernetes allows in one ConfigMap.
+MOST_BYTES = 1024 * 1024
+
+
+def described_function(
+    plain: Description, function: Callable[..., object], arguments: dict[str, Any], files: tuple[str | Path, ...]
+) -> Description:
+    texts = _files(files)
+    modules = {path.partition("/")[0].removesuffix(".py") for path in texts}
+    texts[PROGRAM] = program(function, arguments, modules)
+    _check_size(texts)
+    name = f"{plain.name}-code"
+    keys = {path: f"file-{number}" if "/" in path else path for number, path in enumerate(sorted(texts))}
+    metadata = {**plain.document["metadata"], "name": name}
+    data = {keys[path]: text for path, text in texts.items()}
+    code: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    items = [{"key": key, "path": path} for path, key in keys.items()]
+    spec = {
+        field: _with_code(value, name, items) if field in ("ps", "worker") else value
+        for field, value in plain.document["spec"].items()
+    }
+    return Description({**plain.document, "spec": spec}, (code,), plain.folder)
+
+
+def _with_code(role: Json, name: str, items: list[Json]) -> Json:
+    pod = role["template"]["spec"]
+    (container,) = pod["containers"]
+    mounts = [
+        *container.get("volumeMounts", ()),
+        {"name": CODE, "mountPath": CODE_AT, "readOnly": True},
+        {"name": WORK, "mountPath": WORK_AT},
+    ]
+    command = ["sh", "-c", f'cp -RL "{CODE_AT}"/* "{WORK_AT}" && exec python {PROGRAM}']
+    container = {**container, "command": command, "workingDir": WORK_AT, "volumeMounts": mounts}
+    volumes = [
+        *pod.get("volumes", ()),
+        {"name": CODE, "configMap": {"name": name, "items": items}},
+        {"name": WORK, "emptyDir": {}},
+    ]
+    return {**role, "template": {"spec": {**pod, "containers": [container], "volumes": volumes}}}
+
+
+def _files(said: tuple[str | Path, ...]) -> dict[str, str]:
+    """Texts by the path that they will have: a file by its own name, a folder with all that is in it."""
+    found: dict[str, str] = {}
+    for one in said:
+        path = Path(one)
+        if path.is_dir():
+            inside = [each for each in sorted(path.rglob("*")) if each.is_file() and "__pycache__" not in each.parts]
+            named = {
+                each.relative_to(path.resolve().parent if path.name == "" else path.parent): each for each in inside
+            }
+        elif path.is_file():
+            named = {Path(path.name): path}
+        else:
+            raise CannotShip(f"files: there is no {path} in {Path.cwd()}")
+        for relative, each in named.items():
+            if relative.as_posix() in (PROGRAM, *found):
+                raise CannotShip(f"files: two files would be {relative} in the job: rename one")
+            found[relative.as_posix()] = _text(each)
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotShip(f"files: {path} is not a text in UTF-8: data belongs on a volume, see volumes=") from error
+
+
+def _check_size(texts: dict[str, str]) -> None:
+    sizes = {path: len(text.encode()) for path, text in texts.items()}
+    total = sum(sizes.values())
+    if total > MOST_BYTES:
+        largest = max(sizes, key=lambda path: sizes[path])
+        raise CannotShip(
+            f"the function and its files are {total} bytes, and a ConfigMap holds {MOST_BYTES}; the largest is"
+            f" {largest} ({sizes[largest]}): put data on a volume (volumes=), or build an image (tools/build_docker.sh)"
+        )

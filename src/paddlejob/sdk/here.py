@@ -1,0 +1,205 @@
+"""Jobs on this machine, through the local runner: it gets a process of its own, so that a job outlives a notebook cell.
+
+Owns how that process is started and asked. What such a job cannot do says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+import paddlejob
+from paddlejob.api import PaddleJob
+from paddlejob.local import errors as local
+from paddlejob.local.following import Follower
+from paddlejob.local.interpreter import find_python, has_paddle
+from paddlejob.local.machine import Surroundings
+from paddlejob.local.manifest import Manifest, as_manifest
+from paddlejob.local.preflight import check
+from paddlejob.local.proc import is_alive
+from paddlejob.local.runner import NAMESPACE, claim, clear_up, here
+from paddlejob.local.state import Folder, State, find, root
+from paddlejob.sdk import errors
+from paddlejob.sdk.description import Description, Json
+from paddlejob.sdk.here_runner import LOG, STARTED, Order
+from paddlejob.sdk.place import Happening, Key, Line, Wanted
+
+PAUSE = 0.1
+# The package's own directory comes last, so that nothing installed beside it hides the standard library.
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from paddlejob.sdk.here_runner import main; main()"
+
+
+class Here:
+    where = "on this machine"
+
+    def __init__(self, volumes: Mapping[str, str | Path] | None = None) -> None:
+        self._volumes = {name: Path(path).resolve() for name, path in (volumes or {}).items()}
+        for name, path in self._volumes.items():
+            if not path.is_dir():
+                raise ValueError(f"volumes: {name} is to be in {path}, and there is no such folder")
+
+    async def namespace(self) -> str:
+        return NAMESPACE
+
+    async def submit(self, description: Description) -> PaddleJob:
+        order = await asyncio.to_thread(self._prepare, description)
+        await asyncio.to_thread(_start, order)
+        return (await asyncio.to_thread(self._state, _key(description)))[1].job
+
+    def _prepare(self, description: Description) -> Order:
+        """Check all that can be checked before anything is started, then make the job's folder ours."""
+        manifest = _manifest(description)
+        inherited = _environment(manifest)
+        job = here(manifest.job, None)
+        with _explained(), tempfile.TemporaryDirectory() as trial:
+            check(job, manifest, Surroundings(Path(trial), inherited, (), self._volumes))
+            folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
+            claim(folder, job)
+        return Order(
+            path=str(manifest.path),
+            job=manifest.job,
+            config_maps=manifest.config_maps,
+            secrets=manifest.secrets,
+            folder=str(folder.path),
+            inherited=inherited,
+            volumes={name: str(path) for name, path in self._volumes.items()},
+        )
+
+    def _state(self, key: Key) -> tuple[Folder, State]:
+        with _explained():
+            return find(root(os.environ), key.namespace, key.name)
+
+    async def get(self, key: Key) -> PaddleJob:
+        return self._state(key)[1].job
+
+    async def watch(self, key: Key) -> AsyncGenerator[PaddleJob, None]:
+        told = None
+        while True:
+            _, state = self._state(key)
+            alive = state.alive
+            if not alive:
+                _, state = self._state(key)  # what it said last may have come between
+            if state.job != told:
+                told = state.job
+                yield told
+            if not alive:
+                return
+            await asyncio.sleep(PAUSE)
+
+    async def logs(self, key: Key, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        role = "*" if wanted.role == "all" else wanted.role
+        pattern = f"{key.name}-{role}-{'*' if wanted.index is None else wanted.index}.*.log"
+        followers: dict[Path, Follower] = {}
+        while True:
+            folder, state = self._state(key)
+            over = not wanted.follow or not state.alive
+            for path in sorted(folder.logs.glob(pattern)):
+                new = path not in followers
+                lines = list(followers.setdefault(path, Follower(path)).lines(last_call=over))
+                for text in lines[-wanted.tail :] if new and wanted.tail else lines:
+                    yield Line(path.name.split(".")[0], text)
+            if over:
+                return
+            await asyncio.sleep(PAUSE)
+
+    async def events(self, key: Key) -> tuple[Happening, ...]:
+        told = self._state(key)[1].events
+        return tuple(Happening(one.at, one.type, one.reason, one.note) for one in told)
+
+    async def change(self, key: Key, spec: Mapping[str, Any]) -> PaddleJob:
+        self._refuse(f"{key.name} runs on this machine and its {', '.join(spec)} cannot be changed")
+
+    async def scale(self, key: Key, trainers: int) -> None:
+        self._refuse(f"{key.name} runs on this machine and cannot be scaled to {trainers}")
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise errors.NotHere(f"{why}: delete it and submit it anew, or submit it to a cluster")
+
+    async def delete(self, key: Key) -> None:
+        folder, state = self._state(key)
+        if state.alive:
+            os.kill(state.pid, signal.SIGTERM)
+        while is_alive(state.pid, state.start_time) and not state.ended:  # noqa: ASYNC110 - nobody would set an event
+            await asyncio.sleep(PAUSE)
+        await asyncio.to_thread(clear_up, state)
+        folder.remove()
+
+
+def _key(description: Description) -> Key:
+    return Key(description.namespace or NAMESPACE, description.name)
+
+
+def _manifest(description: Description) -> Manifest:
+    folder = Path(description.folder or Path.cwd())
+    document = description.document if description.folder else _at_home(description.document)
+    with _explained():
+        return as_manifest(folder / description.name, [*description.beside, document])
+
+
+def _at_home(document: Json) -> Json:
+    """A working directory that only the image has is not here: then the command starts where the person is."""
+    made: Json = msgspec.json.decode(msgspec.json.encode(document))
+    for role in ("ps", "worker", "heter"):
+        pod = (made["spec"].get(role) or {}).get("template", {}).get("spec", {})
+        mounted = {one.get("mountPath") for each in pod.get("containers", ()) for one in each.get("volumeMounts", ())}
+        for container in pod.get("containers", ()):
+            at = container.get("workingDir")
+            if at and not Path(at).is_dir() and not any(at == one or at.startswith(f"{one}/") for one in mounted):
+                del container["workingDir"]
+    return made
+
+
+def _environment(manifest: Manifest) -> dict[str, str]:
+    """The person's own; for jobs that use Python, one that has Paddle first on the path: this one if it does."""
+    env = dict(os.environ)
+    env.setdefault("PYTHONUNBUFFERED", "1")  # lines appear when they are printed
+    if b"python" not in msgspec.json.encode([asked.template for _, asked in manifest.job.spec.roles]):
+        return env
+    ours = Path(sys.executable)
+    python = ours if not env.get("PADDLEJOB_PYTHON") and has_paddle(ours) else find_python(env) or ours
+    return {**env, "PATH": f"{python.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}
+
+
+def _start(order: Order) -> None:
+    """Returns when the runner has taken its first look, or raises what kept it from that."""
+    log = Path(order.folder) / LOG
+    with log.open("wb") as errors_to:
+        done = subprocess.run(
+            [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
+            input=msgspec.json.encode(order),
+            cwd=order.folder,  # empty: nothing there can hide a module
+            stdout=subprocess.PIPE,
+            stderr=errors_to,  # not a pipe: what the runner starts would hold it open
+            check=False,
+        )
+    if STARTED not in done.stdout:
+        said = log.read_text(errors="replace").strip().splitlines()
+        raise errors.PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except local.AlreadyRunning as error:
+        raise errors.AlreadyExists(str(error)) from error
+    except local.NotFound as error:
+        raise errors.NotFound(str(error)) from error
+    except local.BadFile as error:
+        said = re.sub(r"--volume (\S+)=PATH", r"submit(local=True, volumes={'\1': PATH})", str(error))
+        raise errors.Invalid(said) from error
+    except OSError as error:
+        raise errors.PaddleJobError(
+            f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"
+        ) from error

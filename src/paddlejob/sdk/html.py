@@ -1,0 +1,46 @@
+"""A job as a small table, for notebooks. Never raises: what cannot be found out is said in the table."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from html import escape
+
+from paddlejob.api import Status
+from paddlejob.api.names import ROLES, RoleName
+from paddlejob.sdk.aio import AsyncPaddleJob
+from paddlejob.sdk.errors import PaddleJobError
+
+PATIENCE = 5.0
+_WORDS: dict[RoleName, str] = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
+
+
+async def table(job: AsyncPaddleJob) -> str:
+    roles = {name: asked.replicas for name, asked in job.description.job.spec.roles}
+    rows = {"job": job.job_name, "namespace": job.namespace or "(of your kubeconfig)", "pods": _pods(roles)}
+    if job.submitted is None:
+        rows["status"] = "not submitted"
+    else:
+        rows["where"] = job.submitted.place.where
+        try:
+            rows |= _standing(await asyncio.wait_for(job.status(), PATIENCE))
+        except PaddleJobError as error:
+            rows["status"] = str(error)
+        except asyncio.TimeoutError:
+            rows["status"] = f"not known: no answer within {PATIENCE:g} s"
+    cells = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(value)}</td></tr>'
+        for name, value in rows.items()
+    )
+    return f"<table>{cells}</table>"
+
+
+def _pods(roles: Mapping[RoleName, int]) -> str:
+    return ", ".join(f"{count} {_WORDS[name]}" for name, count in roles.items())
+
+
+def _standing(status: Status) -> dict[str, str]:
+    counted = ((name, status.role(name)) for name in ROLES)
+    ready = {f"{_WORDS[name]} running": one.ready for name, one in counted if one is not None and one.ready}
+    said = {"status": status.phase or "Pending", **ready}
+    return {**said, "message": status.message} if status.message else said

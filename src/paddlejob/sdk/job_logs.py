@@ -1,0 +1,149 @@
+"""The output of all pods of a job together, of later attempts and restarted containers too.
+
+Owns which logs are open. Following ends when the job has ended or is gone, after the last lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE, RoleName
+from paddlejob.core.children import Pod
+from paddlejob.kube.tasks import cancelled_and_joined
+from paddlejob.sdk.cluster import Cluster
+from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
+from paddlejob.sdk.log_lines import main_container
+
+# What a pod said last arrives after its end; a pod that runs on after the job's end is not waited for.
+LAST_LINES_SECONDS = 5.0
+
+Line = tuple[str, str]  # pod, line
+Key = tuple[str, int]  # a pod's UID, a container's restarts
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which lines: of which role (None: all), of which pod, how many, of the last how many seconds."""
+
+    role: RoleName | None = "worker"
+    index: int | None = None
+    tail: int | None = None
+    since: float | None = None
+    container: str | None = None
+
+    def takes(self, pod: Pod) -> bool:
+        labels = pod.metadata.labels
+        return (self.role is None or labels.get(LABEL_RES_TYPE) == self.role) and (
+            self.index is None or labels.get(LABEL_INDEX) == str(self.index)
+        )
+
+    @property
+    def whole(self) -> Wanted:
+        """Of a pod that began after we did, everything."""
+        return msgspec.structs.replace(self, tail=None, since=None)
+
+
+async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+    """What the pods have said until now, pod by pod."""
+    for pod in await cluster.pods(job):
+        if wanted.takes(pod) and _key(pod, wanted):
+            async with aclosing(_of_pod(cluster, pod, wanted, follow=False)) as lines:
+                async for line in lines:
+                    yield line
+
+
+async def follow_job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+    """What the pods have said and say, as it comes, until the job has ended."""
+    news: asyncio.Queue[Line | PaddleJobError | None] = asyncio.Queue()
+    following = asyncio.ensure_future(_follow(cluster, job, wanted, news.put_nowait))
+    try:
+        while (told := await news.get()) is not None:
+            if isinstance(told, PaddleJobError):
+                raise told
+            yield told
+    finally:
+        await cancelled_and_joined(following)
+
+
+async def _follow(
+    cluster: Cluster, job: PaddleJob, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
+) -> None:
+    opened: dict[Key, asyncio.Task[None]] = {}
+
+    async def read(pod: Pod, how: Wanted) -> None:
+        try:
+            async with aclosing(_of_pod(cluster, pod, how, follow=True)) as lines:
+                async for line in lines:
+                    tell(line)
+        except PaddleJobError as error:
+            tell(error)
+
+    async def look() -> None:
+        first = {_key(pod, wanted) for pod in await cluster.pods(job)}
+        async for change in cluster.watch_pods(job):
+            pod = change.after
+            if pod is None or pod.metadata.controller_uid != job.metadata.uid or not wanted.takes(pod):
+                continue
+            key = _key(pod, wanted)
+            if key is not None and key not in opened:
+                opened[key] = asyncio.ensure_future(read(pod, wanted if key in first else wanted.whole))
+
+    looking = asyncio.ensure_future(look())
+    ending = asyncio.ensure_future(_end(cluster, job))
+    try:
+        await asyncio.wait({looking, ending}, return_when=asyncio.FIRST_COMPLETED)
+        for one in (looking, ending):
+            if one.done():
+                one.result()
+        await _catch_up(cluster, job, wanted, opened)
+    except PaddleJobError as error:
+        tell(error)
+    finally:
+        await cancelled_and_joined(looking, ending, *opened.values())
+    tell(None)
+
+
+async def _end(cluster: Cluster, job: PaddleJob) -> None:
+    """Returns when the job has ended, is gone, or is another of the same name."""
+    async for change in cluster.watch(job.metadata.namespace, job.metadata.name):
+        now = change.after
+        if now is None or now.metadata.uid != job.metadata.uid or now.status.finished:
+            return
+
+
+async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
+    """The job has ended: pods that ended with it may have been opened late or not at all."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + LAST_LINES_SECONDS
+    while loop.time() < deadline:
+        begun = {_key(pod, wanted) for pod in await cluster.pods(job) if wanted.takes(pod)} - {None}
+        if begun <= opened.keys():
+            break
+        await asyncio.sleep(0.1)
+    if opened:
+        await asyncio.wait(opened.values(), timeout=max(0.0, deadline - loop.time()))
+
+
+async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted, *, follow: bool) -> AsyncGenerator[Line, None]:
+    lines = cluster.logs(pod, follow=follow, tail=wanted.tail, since=wanted.since, container=wanted.container)
+    try:
+        async for line in lines:
+            yield pod.metadata.name, line
+    except NotFound:
+        return  # it is gone, and its log with it
+    except Invalid as error:
+        if "is waiting to start" not in str(error):
+            raise
+
+
+def _key(pod: Pod, wanted: Wanted) -> Key | None:
+    """One log: that of a container which has begun, in this pod, after so many restarts."""
+    name = wanted.container or main_container(pod)
+    found = next((one for one in pod.containers if one.name == name), None)
+    if found is None or not (found.state.running or found.state.terminated):
+        return None
+    return (pod.metadata.uid, found.restart_count)

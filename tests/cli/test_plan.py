@@ -1,0 +1,57 @@
+"""`paddlejob plan`: what it prints is what the operator makes; no cluster is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.person import Person
+from tests.scenarios.desk import Json, a_job
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.yaml"))
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Person:
+    return Person(tmp_path)
+
+
+def planned(person: Person, path: Path, *flags: str) -> list[Json]:
+    return list(yaml.safe_load_all(person.pipes("plan", path, *flags).fine().out))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_becomes_pods_and_an_environment(alone: Person, path: Path) -> None:
+    kinds = [one["kind"] for one in planned(alone, path)]
+    assert kinds.count("ConfigMap") == 1
+    assert kinds.count("Pod") >= 2
+
+
+def test_service_names_are_known_and_addresses_are_placeholders(alone: Person) -> None:
+    by_name = {
+        one["kind"]: one for one in planned(alone, ROOT / "deploy/examples/wide_and_deep_service.yaml", "-n", "ml")
+    }
+    endpoints = by_name["ConfigMap"]["data"]["PADDLE_TRAINER_ENDPOINTS"]
+    assert endpoints.startswith("wide-ande-deep-service-worker-0.ml.svc:2379,")
+    by_address = {one["kind"]: one for one in planned(alone, ROOT / "deploy/examples/resnet.yaml")}
+    assert "<address of resnet-worker-0>:2379" in by_address["ConfigMap"]["data"]["PADDLE_TRAINER_ENDPOINTS"]
+
+
+def test_other_forms_can_be_read_too(alone: Person) -> None:
+    path = ROOT / "deploy/examples/resnet.yaml"
+    listed = json.loads(alone.pipes("plan", path, "-o", "json").fine().out)
+    names = alone.pipes("plan", path, "-o", "name").fine().out.splitlines()
+    assert names == [f"{one['kind'].lower()}/{one['metadata']['name']}" for one in listed["items"]]
+    summary = alone.pipes("plan", path, "-o", "summary").fine().out
+    assert "PADDLE_TRAINERS_NUM" in summary
+    assert all(name.partition("/")[2] in summary for name in names)
+
+
+def test_a_job_that_would_become_nothing_says_why(alone: Person) -> None:
+    said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", worker={"replicas": 0})))
+    assert said.code == 2
+    assert "none: nothing would be made: " in said.sentence

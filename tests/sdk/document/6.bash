@@ -1,0 +1,1 @@
+docker push <runtime Docker image>

@@ -1,0 +1,1 @@
+docker push yancey1989/paddle-job

@@ -1,0 +1,55 @@
+"""Jobs from YAML: a file or its text, with what stands beside them; and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from paddlejob import PaddleJob
+from tests.scenarios.desk import a_job
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.yaml")) + sorted((ROOT / "examples").glob("*/job.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_example_with_one_job_is_read_and_written_unchanged(path: Path) -> None:
+    documents = list(yaml.safe_load_all(path.read_text()))
+    beside = {one["kind"] for one in documents} - {"PaddleJob", "ConfigMap", "Secret"}
+    if beside:
+        with pytest.raises(ValueError, match=f"only ConfigMaps and Secrets are understood, not ({'|'.join(beside)})"):
+            PaddleJob.from_yaml(path)
+    else:
+        assert list(yaml.safe_load_all(PaddleJob.from_yaml(path).to_yaml())) == documents
+
+
+def text(*documents: Any) -> str:
+    return yaml.safe_dump_all(documents)
+
+
+JOB = a_job("job")
+REFUSED = {
+    "no such file": ("missing.yaml", r"missing.yaml cannot be read: No such file"),
+    "a binary file": ("binary.yaml", r"binary.yaml is not a text file"),
+    "no YAML": ("a: [\nb: 1\n", "is not YAML"),
+    "no job": (text({"kind": "ConfigMap", "metadata": {"name": "a"}}), "exactly one PaddleJob, and holds 0"),
+    "two jobs": (text(JOB, JOB), "exactly one PaddleJob, and holds 2"),
+    "no mapping": ("- 1\n- 2\n", "holds 0"),
+    "something else beside it": (text(JOB, {"kind": "Pod"}), "only ConfigMaps and Secrets are understood, not Pod"),
+    "a nameless ConfigMap": (text(JOB, {"kind": "ConfigMap"}), "metadata.name of the ConfigMap is missing"),
+    "another version": (text({**JOB, "apiVersion": "v2"}), "apiVersion is 'v2'"),
+    "a wrong type": (text({**JOB, "spec": {"worker": {"replicas": "two"}}}), "Expected `int`"),
+    "no name": (text({**JOB, "metadata": {}}), "metadata.name is missing"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, said = REFUSED[case]
+    monkeypatch.chdir(tmp_path)
+    Path("binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=said):
+        PaddleJob.from_yaml(source)
