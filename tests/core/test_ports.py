@@ -111,12 +111,12 @@ def test_collective_workers_on_one_address_meet_at_the_first_ones_port(network: 
     assert [one["PORT_RANGE"] for one in own] == ["20001:20019", "20021:20039"]
 
 
-def test_on_the_hosts_network_collective_workers_are_told_the_same_wherever_they_are() -> None:
+def test_on_different_hosts_collective_workers_are_told_in_both_ways() -> None:
     job = a_job().with_workers(2).by("Host").with_ports(20000).build()
     shared = shared_environment(job, observe(job, [one.build() for one in pods_of(job).values()]))
     assert shared is not None
     assert (shared["PADDLE_MASTER"], shared["PADDLE_NNODES"]) == ("10.0.0.1:20000", "2")
-    assert not {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_TRAINERS"} & shared.keys()
+    assert shared["PADDLE_TRAINER_ENDPOINTS"] == "10.0.0.1:20000,10.0.0.2:20020"
 
 
 def test_a_single_worker_on_the_hosts_network_has_nobody_to_meet() -> None:

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from paddlejob.api import Failure, PaddleJob
+from paddlejob.api import Condition, Failure, PaddleJob
 from paddlejob.core import Announce, Create, Delete, Plan, Update, observe, plan
 from paddlejob.core.restart import backoff
 from tests.builders import (
+    EARLIER,
     NOW,
     NOW_TEXT,
     JobBuilder,
@@ -46,7 +47,7 @@ def test_a_failure_within_the_limit_restarts_the_whole_job_later() -> None:
     assert made.actions == (
         Announce("Warning", "Restarted", "train-worker-0 failed with exit code 3 (Error)", 1),
     )  # nothing is deleted before the decision is written
-    assert made.wake_at == NOW + timedelta(seconds=10)
+    assert made.wake_at == NOW + timedelta(seconds=2)
 
 
 def test_a_failure_beyond_the_limit_is_the_end() -> None:
@@ -90,8 +91,15 @@ def test_a_pause_is_never_shorter_than_it_says() -> None:
 def restarting(job: JobBuilder) -> PaddleJob:
     """Attempt 1, decided and written; what attempt 0 left may still be there."""
     failure = Failure(pod="train-worker-0", exit_code=3, reason="Error")
+    stopped = Condition(type="Running", status="False", last_transition_time=EARLIER)
     return job.with_status(
-        phase="Restarting", attempt=1, restarts=1, next_attempt_time=NOW_TEXT, failure=failure, mode=job.job.spec.mode
+        phase="Restarting",
+        attempt=1,
+        restarts=1,
+        next_attempt_time=NOW_TEXT,
+        failure=failure,
+        mode=job.job.spec.mode,
+        conditions=(stopped,),
     ).build()
 
 
@@ -133,6 +141,9 @@ def test_the_config_map_is_rewritten_for_the_new_attempt(network: str) -> None:
     world.run()
     world.fail("train-worker-1")
     before = world.config_maps["train"]
+    world.settle()
+    assert not any(pod.deleting for pod in world.pods.values())  # what falls with it may still be read
+    world.wait()
     world.settle()
     world.empty()
     world.wait()

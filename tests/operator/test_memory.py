@@ -60,16 +60,16 @@ def test_a_changed_spec_deserves_a_new_try() -> None:
     assert memory.refusals(a_job().at_generation(2).build()) == ()
 
 
-def test_mere_counts_wait_a_second_then_ever_longer_and_anew_after_a_phase() -> None:
+def test_mere_counts_wait_ever_longer_and_anew_after_a_phase() -> None:
     memory, job = Memory(), a_job().build()
     assert memory.pause_before_counts(job, 5.0, patient=True) == 0
     pauses: list[float] = []
     for _ in range(6):
         memory.status_written(job, 5.0, only_counts=bool(pauses))
         pauses.append(memory.pause_before_counts(job, 5.0, patient=True))
-    assert pauses == [1, 2, 4, 8, 8, 8]
+    assert pauses == [5, 10, 20, 40, 40, 40]
     assert memory.pause_before_counts(job, 5.75, patient=False) == 0.25
     memory.status_written(job, 6.0, only_counts=False)
-    assert memory.pause_before_counts(job, 6.5, patient=True) == 0.5
+    assert memory.pause_before_counts(job, 6.5, patient=True) == 4.5
     memory.forget(job.metadata.uid)
     assert memory.pause_before_counts(job, 6.5, patient=True) == 0

@@ -14,10 +14,12 @@ import msgspec
 from cyclopts import Parameter
 
 from paddlejob.api import PaddleJob
+from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
-from paddlejob.core import ConfigMap, Create, Plan, Pod, Service, observe, plan
+from paddlejob.core import ConfigMap, Create, Plan, Pod, ReservePorts, Service, observe, plan
+from paddlejob.operator.ports import DEFAULT_RANGE
 
 UID = "00000000-0000-0000-0000-000000000000"
 # More turns than any job needs: services, pods, ConfigMap, touches.
@@ -54,6 +56,9 @@ def becomes(job: PaddleJob) -> list[Json]:
     """The objects in the order in which they would be made."""
     made: list[Json] = []
     turn = plan(job, observe(job), _now())
+    if any(isinstance(one, ReservePorts) for one in turn.actions):
+        job = with_ports(job)
+        turn = plan(job, observe(job), _now())
     for _ in range(MOST_TURNS):
         new = [one.body for one in turn.actions if isinstance(one, Create)]
         if not new:
@@ -64,6 +69,13 @@ def becomes(job: PaddleJob) -> list[Json]:
         status = turn.status
         raise BadUse(f"{job.metadata.name}: nothing would be made: {status.reason}: {status.message}")
     return made
+
+
+def with_ports(job: PaddleJob) -> PaddleJob:
+    """With the block of ports that the first job on an empty cluster would get."""
+    first = str(DEFAULT_RANGE.low)
+    meta = msgspec.structs.replace(job.metadata, annotations={**job.metadata.annotations, ANNOTATION_PORTS: first})
+    return msgspec.structs.replace(job, metadata=meta)
 
 
 def _next(job: PaddleJob, before: Plan, made: list[Json]) -> Plan:

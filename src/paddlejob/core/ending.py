@@ -64,6 +64,8 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
     """Whether all pods of this attempt have existed: from then on a missing pod is a lost pod."""
     if job.status.phase in ("Starting", "Running"):
         return True
+    if job.status.phase == "Restarting" and job.spec.network == "Service":
+        return all((counted := job.status.role(role)) and not counted.pending for role, _ in job.spec.roles)
     # By address, the ConfigMap is written only when every pod has one.
     return job.spec.network != "Service" and observed.config_map is not None
 

@@ -101,13 +101,14 @@ def _trainers(job: PaddleJob, hosts: list[str]) -> dict[str, str]:
     joined = ",".join(endpoints)
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
     # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
-    # On the host's network they may come to share one, so such a job is told in the same words wherever its pods are.
-    apart = len(set(hosts)) == len(hosts) and not (job.spec.mode == "Collective" and job.spec.network == "Host")
+    apart = len(set(hosts)) == len(hosts)
+    told: dict[str, str] = {}
     if fits and (job.spec.mode == "PS" or apart):
-        return {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
-    if job.spec.mode == "PS":
-        return {}  # optional there
-    return {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(hosts))}
+        told |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
+    # The other way to say it, which on the host's network every job gets; where both stand, they agree.
+    if job.spec.mode == "Collective" and (not told or job.spec.network == "Host"):
+        told |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(hosts))}
+    return told
 
 
 def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:

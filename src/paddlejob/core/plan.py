@@ -22,7 +22,7 @@ from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause, jud
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
 from paddlejob.core.replace import remove, replaceable, replacing
-from paddlejob.core.restart import clear, next_attempt, starts_at, stuck, stuck_at, waits
+from paddlejob.core.restart import clear, clears_at, next_attempt, starts_at, stuck, stuck_at, waits
 from paddlejob.core.stalling import stall, unrunnable
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
@@ -44,7 +44,7 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
             return Plan(actions, _final(job, observed, now), earliest(now, expires_at(job)))
     status = _status(job, observed, now)
     actions = (*announcements(job, status), *_work(job, observed, status, now))
-    timers = (starts_at(status), next_deadline(job, status), stuck_at(observed))
+    timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
     return Plan(actions, status, earliest(now, *timers, *(one.retry_at for one in observed.refusals)))
 
 
@@ -69,7 +69,7 @@ def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> 
     decided = (status.attempt, status.replacing) == (job.status.attempt, job.status.replacing)
     if status.finished or not decided:
         return ()
-    gone = (*clear(observed), *remove(job, observed))
+    gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
         return gone
     return build(job, observed, now)
@@ -114,8 +114,8 @@ def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -
     cause = stuck(observed, now) or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else phase(job, observed)
     again = base.next_attempt_time is not None and current != "Running"
-    if again and current == "Pending":
-        current = "Restarting"
+    if again and (current == "Pending" or job.status.phase == "Restarting"):
+        current = "Restarting"  # until all pods run again
     # While a restart goes on, what led to it is the best answer to "why is it not running".
     told = (
         _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")

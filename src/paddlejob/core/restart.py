@@ -15,11 +15,12 @@ from paddlejob.core.actions import Delete
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
 from paddlejob.core.stalling import Stall
-from paddlejob.core.times import moment, timestamp
+from paddlejob.core.times import LONG_AGO, moment, timestamp
 
 FIRST_BACKOFF = timedelta(seconds=10)
 LONGEST_BACKOFF = timedelta(minutes=6)
 ONE_SECOND = timedelta(seconds=1)
+BREATH = timedelta(seconds=2)
 # How long after its grace period a pod may still be there before somebody should look.
 PATIENCE = timedelta(seconds=30)
 
@@ -69,9 +70,20 @@ def waits(job: PaddleJob, observed: Observed, now: datetime) -> bool:
     return bool(observed.leftovers) or (job.status.phase == "Restarting" and start is not None and now < start)
 
 
-def clear(observed: Observed) -> tuple[Delete, ...]:
+def clear(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Delete, ...]:
     """Delete what earlier attempts left. Nothing new is made before it is gone: attempts never mix."""
+    if now < clears_at(job.status):
+        return ()
     return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in observed.leftovers if not pod.deleting)
+
+
+def clears_at(status: Status) -> datetime:
+    """A moment after the job ceased to run: what falls with the first pod has fallen by then, and can still be read;
+    what a lost node took along is being deleted, and need not be deleted twice."""
+    running = status.condition("Running")
+    if running is None or status.phase != "Restarting":
+        return LONG_AGO
+    return moment(running.last_transition_time) + BREATH
 
 
 def stuck(observed: Observed, now: datetime) -> Stall | None:

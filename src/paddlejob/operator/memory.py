@@ -19,6 +19,7 @@ LONGEST_DELAY = timedelta(seconds=60)
 # A name that was taken is soon free again in most cases, and asking is cheap.
 LONGEST_DELAY_FOR_A_NAME = timedelta(seconds=5)
 COUNTS_INTERVAL = 1.0
+PATIENT_INTERVAL = 5.0
 
 
 class _Entry(msgspec.Struct):
@@ -60,8 +61,8 @@ class Memory:
         entry = self._entry(job)
         if entry.status_written is None:
             return 0.0
-        doubled = COUNTS_INTERVAL * 2 ** min(entry.counts_written, 3) if patient else COUNTS_INTERVAL
-        return entry.status_written + doubled - clock
+        interval = PATIENT_INTERVAL * 2 ** min(entry.counts_written, 3) if patient else COUNTS_INTERVAL
+        return entry.status_written + interval - clock
 
     def status_written(self, job: PaddleJob, clock: float, *, only_counts: bool) -> None:
         entry = self._entry(job)

@@ -1,4 +1,4 @@
-"""Writing the status: once per change, only what changed, and counts at most once a second, then ever more rarely.
+"""Writing the status: once per change, only what changed, and mere counts ever more rarely.
 
 A conflict means that the cache is behind: nothing is forced, the watch brings the newer job and with it a new look.
 """
