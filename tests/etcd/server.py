@@ -20,7 +20,7 @@ class EtcdServer:
         self.address = f"127.0.0.1:{client}"
         self._guard = Guard()
         urls = f"http://{self.address}", f"http://127.0.0.1:{peer}"
-        command = [
+        command: list[str | Path] = [
             binary,
             f"--data-dir={self._data}",
             *(f"--{name}-client-urls={urls[0]}" for name in ("listen", "advertise")),
