@@ -43,6 +43,7 @@ bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real A
 paddle: env ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
 	$(call say,Getting PaddlePaddle for the tests)
 	@$(BIN)/python tools/paddle_env.py 2.6.2 3.3.1
+	@$(BIN)/python -m tools.elastic_env
 	@$(BIN)/python -m tests.sdk.environments
 
 quick: env ## Only the tests that need no cluster

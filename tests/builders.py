@@ -24,6 +24,7 @@ NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=timezone.utc)
 NOW_TEXT = "2026-05-04T12:00:00Z"
 EARLIER = "2026-05-04T11:00:00Z"
 UID = "8f432e67-8cda-482c-b147-91f9d4400067"
+ETCD = "10.96.0.50:2379"
 CONFIG_MAP_UID = "c0ffee00-0000-4000-8000-000000000000"
 
 Template = dict[str, Any]
@@ -52,6 +53,9 @@ class JobBuilder(Struct, frozen=True):
 
     def at_generation(self, generation: int) -> JobBuilder:
         return self._meta(generation=generation)
+
+    def annotated(self, annotations: dict[str, str]) -> JobBuilder:
+        return self._meta(annotations=annotations)
 
     def deleted(self, at: str = NOW_TEXT) -> JobBuilder:
         return self._meta(deletion_timestamp=at)
@@ -113,6 +117,15 @@ def a_ps_job(servers: int = 2, workers: int = 2) -> JobBuilder:
     return a_job().with_servers(servers).with_workers(workers)
 
 
+def an_elastic_job(workers: int = 2, least: int = 2, most: int = 4) -> JobBuilder:
+    """With an etcd of its own."""
+    job = a_job().with_workers(workers).asking(elastic=1)
+    assert job.job.spec.worker is not None
+    return job.asking(worker=replace(job.job.spec.worker, requests=least, limits=most)).annotated(
+        {n.ANNOTATION_ETCD: ETCD}
+    )
+
+
 class PodBuilder(Struct, frozen=True):
     pod: Pod
 
@@ -161,6 +174,16 @@ class PodBuilder(Struct, frozen=True):
     ) -> PodBuilder:
         end = Terminated(exit_code=exit_code, reason=reason, message=message, finished_at=at)
         return self.placed()._status(phase="Failed")._container(ContainerState(terminated=end))
+
+    def restarted(self, times: int, exit_code: int, message: str = "") -> PodBuilder:
+        """Running again after its kubelet restarted its container."""
+        end = ContainerState(terminated=Terminated(exit_code=exit_code, reason="Error", message=message))
+        running = ContainerState(running=Running(NOW_TEXT))
+        status = ContainerStatus(name="paddle", restart_count=times, state=running, last_state=end)
+        return self.running()._status(container_statuses=(status,))
+
+    def with_uid(self, uid: str) -> PodBuilder:
+        return self._meta(uid=uid)
 
     def evicted(self, message: str = "The node was low on resource: memory.") -> PodBuilder:
         """Failed by its node: no container says anything."""

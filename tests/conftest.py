@@ -2,7 +2,13 @@
 
 import asyncio
 
-pytest_plugins = ["tests.cluster.fixtures", "tests.operator.fixtures", "tests.local.fixtures", "tests.cli.fixtures"]
+pytest_plugins = [
+    "tests.cluster.fixtures",
+    "tests.operator.fixtures",
+    "tests.local.fixtures",
+    "tests.cli.fixtures",
+    "tests.etcd.fixtures",
+]
 
 
 def pytest_configure() -> None:

@@ -57,6 +57,7 @@ def test_the_public_names_of_api() -> None:
         "RoleStatus",
         "SchedulingPolicy",
         "Status",
+        "World",
     ]
     assert all(hasattr(paddlejob.api, name) for name in paddlejob.api.__all__)
 
@@ -65,10 +66,13 @@ def test_the_public_names_of_core() -> None:
     assert sorted(paddlejob.core.__all__, key=str.lower) == [
         "Action",
         "Announce",
+        "AskEtcd",
         "ConfigMap",
         "Create",
         "Delete",
         "DeleteJob",
+        "Etcd",
+        "ForgetEtcd",
         "observe",
         "Observed",
         "Plan",
@@ -76,6 +80,7 @@ def test_the_public_names_of_core() -> None:
         "Pod",
         "Refusal",
         "ReservePorts",
+        "Said",
         "Service",
         "Touch",
         "Update",

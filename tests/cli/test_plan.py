@@ -55,3 +55,10 @@ def test_a_job_that_would_become_nothing_says_why(alone: Person) -> None:
     said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", worker={"replicas": 0})))
     assert said.code == 2
     assert "none: nothing would be made: " in said.sentence
+
+
+def test_an_elastic_job_is_shown_with_the_etcd_that_it_names(alone: Person) -> None:
+    *pods, environment = planned(alone, ROOT / "examples" / "elastic" / "job.yaml")
+    assert [one["metadata"]["name"] for one in pods] == [f"elastic-worker-{index}" for index in range(3)]
+    assert environment["data"]["PADDLE_MASTER"] == "etcd://0.0.0.0:2379"
+    assert environment["data"]["PADDLE_NNODES"] == "2:4"

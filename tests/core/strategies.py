@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from paddlejob.api import Condition, Failure, ObjectMeta, PaddleJob, PaddleJobSpec, Role, RoleStatus, Status
+from paddlejob.api import Condition, Failure, ObjectMeta, PaddleJob, PaddleJobSpec, Role, RoleStatus, Status, World
 from paddlejob.api import names as n
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
@@ -23,7 +23,7 @@ from paddlejob.core.children import (
     Terminated,
     Waiting,
 )
-from tests.builders import EARLIER, NOW, UID, a_job, a_template, owner_reference
+from tests.builders import EARLIER, ETCD, NOW, UID, a_job, a_template, owner_reference
 
 ODD_WORDS = ["", "a", "paddle", "PADDLE_PORT", "POD_IP", "2380", "nvidia.com/gpu", "é"]
 words = st.sampled_from(ODD_WORDS) | st.text(max_size=8)
@@ -60,7 +60,10 @@ templates = fields(
     ),
 )
 
-roles = st.builds(Role, replicas=st.integers(0, 4), template=templates | st.just(a_template()))
+bounds = st.none() | st.integers(1, 4)
+roles = st.builds(
+    Role, replicas=st.integers(0, 4), requests=bounds, limits=bounds, template=templates | st.just(a_template())
+)
 counts = st.builds(RoleStatus, running=small, succeeded=small, unknown=small, pending=small)
 conditions = st.builds(
     Condition,
@@ -80,6 +83,14 @@ statuses = st.just(Status()) | st.builds(
     restarts=st.integers(0, 3),
     disruptions=st.integers(0, 3),
     attempt=st.integers(0, 1),
+    world=st.none()
+    | st.builds(
+        World,
+        attempt=st.integers(0, 3),
+        replicas=bounds,
+        comebacks=st.integers(0, 30),
+        completed=st.none() | st.just(EARLIER) | words,
+    ),
     replacing=st.lists(words, max_size=2).map(tuple),
     conditions=st.lists(conditions, max_size=3).map(tuple),
     reason=words,
@@ -109,7 +120,15 @@ jobs = st.builds(
         uid=st.sampled_from([UID] * 9 + [""]),
         generation=st.integers(0, 9),
         deletion_timestamp=st.sampled_from([None, None, None, EARLIER]),
-        annotations=st.sampled_from([{}, {n.ANNOTATION_PORTS: "20000"}, {n.ANNOTATION_PORTS: "soon"}]),
+        annotations=st.sampled_from(
+            [
+                {},
+                {n.ANNOTATION_PORTS: "20000"},
+                {n.ANNOTATION_PORTS: "soon"},
+                {n.ANNOTATION_ETCD: ETCD},
+                {n.ANNOTATION_ETCD: "etcd"},
+            ]
+        ),
     ),
     spec=specs,
     status=statuses,
@@ -122,7 +141,16 @@ container_states = st.builds(
     terminated=st.none()
     | st.builds(Terminated, exit_code=st.integers(0, 255), reason=words, finished_at=st.none() | words),
 )
-container_statuses = st.lists(st.builds(ContainerStatus, name=words, state=container_states), max_size=2).map(tuple)
+container_statuses = st.lists(
+    st.builds(
+        ContainerStatus,
+        name=words,
+        restart_count=st.integers(0, 9),
+        state=container_states,
+        last_state=container_states,
+    ),
+    max_size=2,
+).map(tuple)
 pod_conditions = st.builds(
     PodCondition,
     type=st.sampled_from(["PodScheduled", "Ready", "DisruptionTarget"]),

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from paddlejob.api import Condition, Status
+from paddlejob.api import Condition, Status, World
 from paddlejob.api.status import Phase
 from paddlejob.core import Announce
 from paddlejob.core.announcing import announcements
-from tests.builders import JobBuilder, a_job, a_ps_job
+from tests.builders import JobBuilder, a_job, a_ps_job, an_elastic_job
 
 PENDING = a_job().in_phase("Pending")
 
@@ -32,7 +33,7 @@ CREATED = Announce("Normal", "Created", "creating 2 ps and 2 worker pods in PS m
 CASES: dict[str, tuple[JobBuilder, Status, tuple[Announce, ...]]] = {
     "a new job is told": (a_ps_job(), status("Pending"), (CREATED,)),
     "a job that cannot run is not": (
-        a_job().asking(elastic=1),
+        an_elastic_job().by("Host"),
         stalled("NotSupported"),
         (Announce("Warning", "NotSupported", "why", 0),),
     ),
@@ -65,6 +66,21 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[Announce, ...]]] = {
         PENDING.with_status(phase="Running"),
         status("Restarting", restarts=1, attempt=1, message="train-worker-0 failed"),
         (Announce("Warning", "Restarted", "train-worker-0 failed", 1),),
+    ),
+    "scaling": (
+        an_elastic_job(3).in_phase("Running"),
+        status("Scaling", world=World(replicas=2, scalings=1)),
+        (Announce("Normal", "Scaling", "from 2 to 3 workers", 1),),
+    ),
+    "an elastic worker is replaced": (
+        an_elastic_job().in_phase("Running").with_status(world=World(comebacks=1)),
+        status("Running", world=World(comebacks=2)),
+        (Announce("Warning", "Replaced", "a worker that had gone is replaced, the others stay", 2),),
+    ),
+    "an elastic job without an etcd": (
+        an_elastic_job(),
+        replace(stalled("EtcdMissing"), elastic="ERROR"),
+        (Announce("Warning", "EtcdMissing", "why", 0),),
     ),
     "replaced": (
         PENDING.with_status(phase="Running"),

@@ -14,7 +14,7 @@ from paddlejob.core import Observed, Pod, Refusal, observe
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
 from paddlejob.core.observe import Ports, Slot
 from paddlejob.core.stalling import Stall, stall, unrunnable
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal
+from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'
@@ -111,7 +111,10 @@ def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
 UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
     "heter workers without servers": (a_job().with_heter(1), "NoServers"),
     "heter workers with zero servers": (a_job().with_heter(1).with_servers(0), "NoServers"),
-    "elastic": (a_job().asking(elastic=1), "NotSupported"),
+    "elastic without bounds": (a_job().asking(elastic=1), "NoBounds"),
+    "elastic with servers": (an_elastic_job().with_servers(1), "NotSupported"),
+    "elastic by name": (an_elastic_job().by_service(), "NotSupported"),
+    "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),
     "no worker": (a_job().without_workers(), "NoWorkers"),
     "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
 }
@@ -129,6 +132,7 @@ def test_nothing_is_made_for_a_job_that_cannot_run_right(job: JobBuilder, reason
 @pytest.mark.parametrize("fields", [{}, {"elastic": 0}, {"suspend": False}, {"intranet": "Service"}])
 def test_a_job_that_can_run(fields: dict[str, Any]) -> None:
     assert unrunnable(a_job().asking(**fields).build()) is None
+    assert unrunnable(an_elastic_job().build()) is None
 
 
 @pytest.mark.parametrize(
@@ -139,8 +143,9 @@ def test_a_job_that_can_run_too(job: JobBuilder) -> None:
 
 
 def test_what_is_not_supported_is_named() -> None:
-    found = unrunnable(a_job().asking(elastic=1).build())
-    assert found == Stall("NotSupported", "this release cannot run elastic yet: remove it, or upgrade")
+    found = unrunnable(an_elastic_job().by("Host").build())
+    text = "this release cannot run elastic with intranet: Host yet: remove it, or upgrade"
+    assert found == Stall("NotSupported", text)
 
 
 def test_no_free_ports_are_told_before_what_pods_say() -> None:

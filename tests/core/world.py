@@ -17,15 +17,19 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
     Announce,
+    AskEtcd,
     ConfigMap,
     Create,
     Delete,
     DeleteJob,
+    Etcd,
+    ForgetEtcd,
     Observed,
     Plan,
     Pod,
     Refusal,
     ReservePorts,
+    Said,
     Service,
     Touch,
     Update,
@@ -54,11 +58,13 @@ class World:
         self.trained: set[str] = set()
         self.harmed: set[str] = set()
         self.failures = 0
+        self.etcd = Etcd()
+        self.launcher = ""  # what the launchers of an elastic job have written last
         self._count = 0
 
     def seen(self) -> Observed:
         children = (self.pods.values(), self.services.values(), self.config_maps.values())
-        return observe(self.job, *children, self.refusals.values())
+        return replace(observe(self.job, *children, self.refusals.values()), etcd=self.etcd)
 
     def plan(self) -> Plan:
         return plan(self.job, self.seen(), self.now)
@@ -82,6 +88,11 @@ class World:
                     self.job = replace(self.job, metadata=replace(self.job.metadata, annotations=annotations))
                 case Announce():
                     self.told.append(action)
+                case AskEtcd():
+                    said = Said(action.id, self.now, self.launcher, frozenset(action.exited))
+                    self.etcd = replace(self.etcd, said=said)
+                case ForgetEtcd():
+                    self.etcd = replace(self.etcd, forgotten=True)
         self.job = replace(self.job, status=made.status)
 
     def wait(self) -> None:
@@ -141,6 +152,12 @@ class World:
     def succeed(self, name: str) -> None:
         if self._change(name, lambda pod: pod.state == "running", PodBuilder.succeeded):
             self.trained.add(name)
+
+    def complete(self, name: str) -> None:
+        """An elastic worker has trained to the end, and its launcher says so before it exits."""
+        if name in self.pods and self.pods[name].state == "running" and not self.pods[name].deleting:
+            self.launcher = "completed"
+            self.succeed(name)
 
     def fail(self, name: str) -> None:
         if self._harm(name, lambda pod: pod.state == "running", PodBuilder.failed):

@@ -42,6 +42,15 @@ def test_the_one_of_the_demo_is_found_in_the_cache(tmp_path: Path, env: dict[str
     assert find_python(env) == cached
 
 
+def test_an_elastic_job_gets_one_that_can_talk_to_etcd(tmp_path: Path, env: dict[str, str]) -> None:
+    cache = tmp_path / "cache" / "paddle-operator"
+    plain = a_python(cache / "paddle-2.6.2-py3.11" / "bin", paddle=True)
+    plain.write_text('#!/bin/sh\ncase "$2" in *etcd3*) exit 1;; esac\n')
+    elastic = a_python(cache / "elastic-paddle-2.6.2-py3.11" / "bin", paddle=True)
+    assert find_python(env) == plain
+    assert find_python(env, elastic=True) == elastic
+
+
 def test_when_there_is_none_the_user_is_told_how_to_get_one_and_the_job_runs_on(bench: Workbench) -> None:
     a_python(bench.folder / "bin", paddle=False)
     bench.env |= {"PATH": f"{bench.folder / 'bin'}:/usr/bin:/bin", "XDG_CACHE_HOME": str(bench.folder)}

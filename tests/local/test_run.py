@@ -61,7 +61,12 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         "--volume d=PATH",
     ),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
-    "a feature of a later release": ({"worker": a_role(2, "true"), "elastic": 1}, "cannot run elastic yet"),
+    "an elastic job without bounds": (
+        {"worker": a_role(2, "true"), "elastic": 1},
+        "set worker.requests and worker.limits",
+    ),
+    "more replicas than the limit": ({"worker": {**a_role(2, "true"), "limits": 1}}, "set it to replicas or above"),
+    "fewer replicas than the least": ({"worker": {**a_role(2, "true"), "requests": 3}}, "set it to replicas or below"),
 }
 
 

@@ -50,11 +50,12 @@ class Workbench:
         command = [sys.executable, "-m", "paddlejob", *map(str, args)]
         return subprocess.run(command, env=self.env, capture_output=True, text=True, check=False, timeout=timeout)
 
-    def start(self, *args: str | Path) -> subprocess.Popen[str]:
-        """In the background; ended with the test."""
+    def start(self, *args: str | Path, quiet: bool = False) -> subprocess.Popen[str]:
+        """In the background; ended with the test. `quiet` when there is much to say and nobody to read it."""
         command = [sys.executable, "-m", "paddlejob", *map(str, args)]
+        output = subprocess.DEVNULL if quiet else subprocess.PIPE
         started = subprocess.Popen(
-            command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
+            command, env=self.env, stdout=output, stderr=subprocess.STDOUT, text=True, cwd=self.folder
         )
         self._started.append(started)
         return started

@@ -49,6 +49,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "ps with elastic": (a_job("bad", ps=a_role(1), elastic=1), "remove spec.ps or spec.elastic"),
     "heter without ps": (a_job("bad", heter=a_role(1)), "set spec.ps, or remove spec.heter"),
     "heter with zero ps": (a_job("bad", heter=a_role(1), ps=a_role(0)), "set spec.ps, or remove spec.heter"),
+    "elastic without bounds": (a_job("bad", elastic=1), "set worker.requests and worker.limits"),
     "requests above replicas": (a_job("bad", worker={**a_role(2), "requests": 3}), "set it to replicas or below"),
     "replicas above limits": (a_job("bad", worker={**a_role(2), "limits": 1}), "set it to replicas or above"),
     "two clean policies": (a_job("bad", cleanPodPolicy="Never", cleanPolicy="Always"), "set only cleanPodPolicy"),

@@ -130,7 +130,9 @@ PaddleJob(job_name="job", entry_point="sleep 1; echo later", **one).submit(local
 
 def test_what_jobs_of_this_machine_cannot_do_is_said() -> None:
     job = a_job("sleep 600").submit(local=True)
-    acts: list[Callable[[], object]] = [lambda: job.scale(3), job.suspend, job.resume]
+    with pytest.raises(errors.NotHere, match=r"job is not elastic"):
+        job.scale(3)
+    acts: list[Callable[[], object]] = [job.suspend, job.resume]
     for act in acts:
         with pytest.raises(errors.NotHere, match=r"job runs on this machine.*cluster"):
             act()

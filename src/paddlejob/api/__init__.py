@@ -6,7 +6,7 @@ Imports msgspec only, so that any tool can read a job without bringing Kubernete
 from paddlejob.api.job import PaddleJob
 from paddlejob.api.meta import ObjectMeta, OwnerReference
 from paddlejob.api.spec import PaddleJobSpec, Role, SchedulingPolicy
-from paddlejob.api.status import Condition, Failure, RoleStatus, Status
+from paddlejob.api.status import Condition, Failure, RoleStatus, Status, World
 
 __all__ = [
     "Condition",
@@ -19,4 +19,5 @@ __all__ = [
     "RoleStatus",
     "SchedulingPolicy",
     "Status",
+    "World",
 ]

@@ -32,6 +32,9 @@ ANNOTATION_ENVIRONMENT = f"{GROUP}/environment"
 # On a job whose pods share addresses: the first port of the block that is reserved for it.
 ANNOTATION_PORTS = f"{GROUP}/ports"
 
+# On an elastic job: the etcd where its workers meet, ADDRESS:PORT.
+ANNOTATION_ETCD = f"{GROUP}/etcd-server"
+
 CONTAINER = "paddle"
 PORT = 2379
 LONGEST_NAME = 63

@@ -50,6 +50,11 @@ SPEC: tuple[Rule, ...] = (
         "message": "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
     },
     {
+        "rule": "!(has(self.elastic) && self.elastic > 0)"
+        " || !has(self.worker) || (has(self.worker.requests) && has(self.worker.limits))",
+        "message": "set worker.requests and worker.limits: the least and the most replicas of an elastic job",
+    },
+    {
         "rule": "!(has(self.cleanPodPolicy) && has(self.cleanPolicy)) || self.cleanPodPolicy == self.cleanPolicy",
         "message": "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
     },

@@ -39,6 +39,11 @@ class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_o
     limits: Annotated[AtLeastOne | None, described("Most replicas of an elastic job.")] = None
     template: Annotated[PodTemplate, described("The pod template, as in any Kubernetes workload.")] = {}
 
+    @property
+    def wanted(self) -> int:
+        """How many pods: never more than the limit, which an old API server cannot enforce."""
+        return self.replicas if self.limits is None else min(self.replicas, self.limits)
+
 
 class SchedulingPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     min_available: Annotated[AtLeastOne | None, described("Least pods that start together; all when unset.")] = None
@@ -90,7 +95,12 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
         # Zero servers are no servers: workers of a PS job without any would each train alone.
         if self.ps is not None and self.ps.replicas > 0:
             return "PS"
-        return "Collective" if self.worker is not None and self.worker.replicas > 1 else "Single"
+        several = self.worker is not None and self.worker.replicas > 1
+        return "Collective" if several or self.is_elastic else "Single"
+
+    @property
+    def is_elastic(self) -> bool:
+        return bool(self.elastic)
 
     @property
     def network(self) -> Network:

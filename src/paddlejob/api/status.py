@@ -60,6 +60,17 @@ class Failure(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, k
     message: str = ""
 
 
+class World(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What is remembered of an elastic job's workers. Each attempt begins a new one."""
+
+    attempt: int = 0
+    replicas: Annotated[int | None, Meta(description="The number of workers it was last brought to.")] = None
+    scalings: Annotated[int, Meta(description="How often that number changed.")] = 0
+    comebacks: Annotated[int, Meta(description="How often a worker that had exited was replaced.")] = 0
+    completed: Annotated[Time | None, Meta(description="When the launcher was seen to have completed.")] = None
+    forgotten: Annotated[bool, Meta(description="Whether the job's keys were removed from etcd.")] = False
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -70,6 +81,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     completion_time: Time | None = None
     observed_generation: int = 0
     elastic: Literal["NONE", "DOING", "DONE", "ERROR"] | None = None
+    world: World | None = None
     restarts: Annotated[int, Meta(description="Restarts after a failure of the program.")] = 0
     disruptions: Annotated[int, Meta(description="Restarts after something outside the program took a pod.")] = 0
     attempt: Annotated[int, Meta(description="How often the whole job was started again.")] = 0

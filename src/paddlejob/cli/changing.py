@@ -1,4 +1,4 @@
-"""`paddlejob scale`, `suspend` and `resume`: change a job that is on the cluster; the operator does the rest."""
+"""`paddlejob scale`, `suspend` and `resume`: change a job; its operator, or here its runner, does the rest."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cyclopts.validators import Number
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import Here, at
 from paddlejob.cli.where import ANYWHERE, Place
+from paddlejob.local import scaling
+from paddlejob.local.errors import CannotScale
 from paddlejob.local.state import Folder, State
 
 if TYPE_CHECKING:
@@ -29,13 +31,19 @@ def scale(
     Example: paddlejob scale resnet-elastic 3
     """
 
+    def here(folder: Folder, state: State) -> None:
+        try:
+            scaling.ask(folder, state, workers)
+        except CannotScale as error:
+            raise BadUse(str(error)) from error
+        print(f"{name} scaled from {_workers(state.job)} to {workers} workers")
+
     async def there(cluster: Cluster, job: PaddleJob) -> None:
         _still_goes(job)
-        before = job.spec.worker.replicas if job.spec.worker else 0
         await cluster.scale(name, job.metadata.namespace, workers)
-        print(f"{name} scaled from {before} to {workers} workers")
+        print(f"{name} scaled from {_workers(job)} to {workers} workers")
 
-    at(name, place, _not_here("scaled"), there)
+    at(name, place, here, there)
 
 
 def suspend(name: str, /, *, place: Place = ANYWHERE) -> None:
@@ -74,6 +82,10 @@ def _not_here(word: str) -> Here[None]:
         raise BadUse(f"{name} runs on this machine, where jobs cannot be {word}: `paddlejob delete {name}` ends it")
 
     return here
+
+
+def _workers(job: PaddleJob) -> int:
+    return job.spec.worker.replicas if job.spec.worker else 0
 
 
 def _still_goes(job: PaddleJob) -> None:

@@ -31,7 +31,7 @@ def operator(
     log_format: Annotated[LogFormat, Parameter(help="text for people, json for machines.")] = "text",
     scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; no effect in this release.")] = None,
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the hosts' network.")] = str(DEFAULT_RANGE),
-    etcd_server: Annotated[str | None, Parameter(help="For elastic jobs; no effect in this release.")] = None,
+    etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT: where workers of elastic jobs meet.")] = None,
     kubeconfig: Annotated[str | None, Parameter(help="Path of the kubeconfig file.")] = None,
     context: Annotated[str | None, Parameter(help="Context of the kubeconfig.")] = None,
 ) -> None:

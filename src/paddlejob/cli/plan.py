@@ -1,6 +1,6 @@
 """`paddlejob plan`: every object that a job would become, without a cluster: the operator's plan, with imagined pods.
 
-What only a cluster knows (the UID, addresses in PodIP mode) is shown as a placeholder.
+What only a cluster knows (the UID, addresses in PodIP mode, an operator's etcd) is shown as a placeholder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
-from paddlejob.core import ConfigMap, Create, Plan, Pod, ReservePorts, Service, observe, plan
+from paddlejob.core import ConfigMap, Create, Etcd, Observed, Plan, Pod, ReservePorts, Said, Service, observe, plan
+from paddlejob.core.rendezvous import meeting_id
 from paddlejob.operator.ports import DEFAULT_RANGE
 
 UID = "00000000-0000-0000-0000-000000000000"
@@ -55,7 +56,7 @@ def plan_file(
 def becomes(job: PaddleJob) -> list[Json]:
     """The objects in the order in which they would be made."""
     made: list[Json] = []
-    turn = plan(job, observe(job), _now())
+    turn = plan(job, _with_etcd(job, observe(job)), _now())
     if any(isinstance(one, ReservePorts) for one in turn.actions):
         job = with_ports(job)
         turn = plan(job, observe(job), _now())
@@ -87,7 +88,12 @@ def _next(job: PaddleJob, before: Plan, made: list[Json]) -> Plan:
         [msgspec.convert(one, Service) for one in made if one["kind"] == "Service"],
         [msgspec.convert(one, ConfigMap) for one in made if one["kind"] == "ConfigMap"],
     )
-    return plan(job, seen, _now())
+    return plan(job, _with_etcd(job, seen), _now())
+
+
+def _with_etcd(job: PaddleJob, seen: Observed) -> Observed:
+    """As if the operator knew an etcd, and it answered."""
+    return msgspec.structs.replace(seen, etcd=Etcd("0.0.0.0:2379", Said(meeting_id(job), _now())))
 
 
 def _placed(body: Json) -> Pod:

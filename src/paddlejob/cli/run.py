@@ -20,7 +20,7 @@ from paddlejob.cli.views import LiveView, PlainView, View
 from paddlejob.core.ports import ports_needed
 from paddlejob.local.addresses import find_places
 from paddlejob.local.errors import LocalError
-from paddlejob.local.interpreter import HOW_TO_GET_ONE, find_python
+from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python
 from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest, read_manifest
 from paddlejob.local.preflight import check
@@ -39,6 +39,7 @@ def run(
     detach: Annotated[bool, Parameter(help="Run in the background.", negative="")] = False,
     volume: Annotated[tuple[str, ...], Parameter(help="NAME=PATH: where a claim's data is here.", negative="")] = (),
     python: Annotated[Path | None, Parameter(help="The Python that has PaddlePaddle.")] = None,
+    etcd_server: Annotated[str, Parameter(help="ADDRESS:PORT of an etcd, for elastic jobs.")] = "",
     one_address: Annotated[
         bool, Parameter(help="All pods on 127.0.0.1, as where there is no other.", negative="")
     ] = False,
@@ -51,7 +52,8 @@ def run(
     try:
         manifest = read_manifest(file)
         inherited = _environment(manifest, command, python, console)
-        around = _prepare(manifest, inherited, tuple(command), _volumes(volume))
+        around = Surroundings(Path(), inherited, tuple(command), _volumes(volume), etcd_server)
+        around = _prepare(manifest, around)
     except LocalError as error:
         raise BadUse(str(error)) from error
     except OSError as error:
@@ -71,16 +73,14 @@ def run(
         raise _no_room(error) from error
 
 
-def _prepare(
-    manifest: Manifest, inherited: dict[str, str], command: tuple[str, ...], volumes: dict[str, Path]
-) -> Surroundings:
+def _prepare(manifest: Manifest, around: Surroundings) -> Surroundings:
     """Check all that can be checked before anything is touched, then make the job's folder ours."""
     job = here(manifest.job, None)
     with tempfile.TemporaryDirectory() as trial:
-        check(job, manifest, Surroundings(Path(trial), inherited, command, volumes))
+        check(job, manifest, msgspec.structs.replace(around, folder=Path(trial)))
     folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
     claim(folder, job)
-    return Surroundings(folder.path, inherited, command, volumes)
+    return msgspec.structs.replace(around, folder=folder.path)
 
 
 def _no_room(error: OSError) -> UserError:
@@ -133,9 +133,11 @@ def _environment(manifest: Manifest, command: tuple[str, ...], python: Path | No
     env.setdefault("PYTHONUNBUFFERED", "1")  # lines appear when they are printed
     if not _wants_python(manifest, command):
         return env
-    found = python or find_python(env)
+    elastic = manifest.job.spec.is_elastic
+    found = python or find_python(env, elastic=elastic)
     if found is None:
-        console.print(f"note: {HOW_TO_GET_ONE}", style="yellow", soft_wrap=True)
+        advice = HOW_TO_GET_AN_ELASTIC_ONE if elastic else HOW_TO_GET_ONE
+        console.print(f"note: {advice}", style="yellow", soft_wrap=True)
         return env
     return {**env, "PATH": f"{found.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}
 

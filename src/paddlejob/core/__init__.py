@@ -3,23 +3,38 @@
 A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
 """
 
-from paddlejob.core.actions import Action, Announce, Create, Delete, DeleteJob, ReservePorts, Touch, Update
+from paddlejob.core.actions import (
+    Action,
+    Announce,
+    AskEtcd,
+    Create,
+    Delete,
+    DeleteJob,
+    ForgetEtcd,
+    ReservePorts,
+    Touch,
+    Update,
+)
 from paddlejob.core.children import ConfigMap, Pod, Service
-from paddlejob.core.observe import Observed, Refusal, observe
+from paddlejob.core.observe import Etcd, Observed, Refusal, Said, observe
 from paddlejob.core.plan import Plan, plan
 
 __all__ = [
     "Action",
     "Announce",
+    "AskEtcd",
     "ConfigMap",
     "Create",
     "Delete",
     "DeleteJob",
+    "Etcd",
+    "ForgetEtcd",
     "Observed",
     "Plan",
     "Pod",
     "Refusal",
     "ReservePorts",
+    "Said",
     "Service",
     "Touch",
     "Update",

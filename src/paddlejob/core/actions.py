@@ -57,6 +57,22 @@ class ReservePorts(msgspec.Struct, frozen=True):
     count: int
 
 
+class AskEtcd(msgspec.Struct, frozen=True):
+    """Read what the launcher of an elastic job says. `exited` are the workers that the answer will judge."""
+
+    server: str
+    id: str
+    exited: tuple[str, ...] = ()
+
+
+class ForgetEtcd(msgspec.Struct, frozen=True):
+    """Remove what an elastic job left in etcd."""
+
+    server: str
+    keys: tuple[str, ...]
+    prefixes: tuple[str, ...]
+
+
 class Announce(msgspec.Struct, frozen=True):
     """Tell people, once per attempt and reason."""
 
@@ -66,4 +82,4 @@ class Announce(msgspec.Struct, frozen=True):
     attempt: int
 
 
-Action = Create | Update | Delete | Touch | Announce | DeleteJob | ReservePorts
+Action = Create | Update | Delete | Touch | Announce | DeleteJob | ReservePorts | AskEtcd | ForgetEtcd

@@ -18,19 +18,23 @@ def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
 
 def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[Announce]:
     attempt = after.attempt
-    if before.phase in (None, "Suspended") and after.phase != "Suspended" and not unrunnable(job):
+    if before.phase in (None, "Suspended") and after.phase != "Suspended" and not _hindered(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
         yield Announce("Normal", "Created", f"creating {pods} pods in {after.mode} mode", attempt)
     if _stalled(after) and _stalled(after) != _stalled(before):
         yield Announce("Warning", after.reason, after.message, attempt)
-    if (after.restarts, after.disruptions) != (before.restarts, before.disruptions):
+    if _count(after) != _count(before):
         whole = after.attempt != before.attempt
-        yield Announce("Warning", "Restarted" if whole else "Replaced", after.message, _count(after))
+        note = after.message or "a worker that had gone is replaced, the others stay"
+        yield Announce("Warning", "Restarted" if whole else "Replaced", note, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:
         case "Running":
             yield Announce("Normal", "Started", "all pods run", attempt)
+        case "Scaling" if job.spec.worker and after.world:
+            note = f"from {after.world.replicas} to {job.spec.worker.wanted} workers"
+            yield Announce("Normal", "Scaling", note, after.world.scalings)
         case "Completed":
             yield Announce("Normal", "Completed", after.message, attempt)
         case "Failed":
@@ -41,9 +45,14 @@ def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[An
             pass
 
 
+def _hindered(job: PaddleJob, after: Status) -> bool:
+    """Whether nothing is made for it now."""
+    return unrunnable(job) is not None or after.elastic == "ERROR"
+
+
 def _count(status: Status) -> int:
     """Tells one restart from the next: a replaced pod begins no new attempt."""
-    return status.restarts + status.disruptions
+    return status.restarts + status.disruptions + (status.world.comebacks if status.world else 0)
 
 
 def _stalled(status: Status) -> str:

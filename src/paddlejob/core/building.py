@@ -11,6 +11,7 @@ from datetime import datetime
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
+from paddlejob.core import rendezvous
 from paddlejob.core.actions import Action, Create, Touch, Update
 from paddlejob.core.ending import launched
 from paddlejob.core.environment import shared_environment
@@ -39,7 +40,7 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
 def _config_map(job: PaddleJob, observed: Observed) -> Iterator[Create | Update]:
     if observed.config_map is not None:
         return
-    data = shared_environment(job, observed)
+    data = (rendezvous.environment if job.spec.is_elastic else shared_environment)(job, observed)
     if data is None:
         return
     name, body = job.metadata.name, config_map(job, data)
@@ -57,7 +58,7 @@ def _services(job: PaddleJob, observed: Observed) -> Iterator[Create]:
 
 
 def _pods(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
-    if launched(job, observed) and not refills(job, observed, now):
+    if launched(job, observed) and not (refills(job, observed, now) or job.spec.is_elastic):
         return  # a pod that is missing now is lost: a matter of how the job ends
     for slot in observed.slots:
         if slot.pod is None:

@@ -41,6 +41,7 @@ class ContainerStatus(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
     restart_count: int = 0
     state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
 
 
 class PodCondition(msgspec.Struct, frozen=True, rename="camel"):

@@ -15,7 +15,8 @@ from paddlejob.core.times import timestamp
 
 def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
     """Running always; an end when it came; Suspended and Stalled from the first time on."""
-    made = [_condition(job, "Running", phase == "Running", (phase, ""), now)]
+    # Training goes on while workers come and go.
+    made = [_condition(job, "Running", phase in ("Running", "Scaling"), (phase, ""), now)]
     for end in ("Completed", "Failed"):
         if phase == end:
             made.append(_condition(job, end, True, (phase, message), now))

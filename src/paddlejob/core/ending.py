@@ -71,6 +71,8 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
 
 
 def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
+    if job.spec.is_elastic:
+        return False  # it is replaced
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
     return gone and launched(job, observed)
 

@@ -27,12 +27,11 @@ EnvVar = dict[str, Any]
 def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     """What is particular to one pod, in an order in which each value can refer to those before it."""
     values = {
-        "PADDLE_TRAINER_ID": str(index),
-        "TRAINER_ID": str(index),
+        **({} if job.spec.is_elastic else {"PADDLE_TRAINER_ID": str(index), "TRAINER_ID": str(index)}),
         "TRAINING_ROLE": TRAINING_ROLES[role],
         "PADDLE_TRAINING_ROLE": TRAINING_ROLES[role],
         "PADDLE_PORT": str(port_of(job, role, index)),
-        "PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)",
+        **({} if job.spec.is_elastic else {"PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)"}),
         "PADDLE_JOB_ID": job_id(job),
     }
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
@@ -65,10 +64,10 @@ def environment_key(job: PaddleJob) -> str:
     return f"PADDLE_JOB_ENVIRONMENT_{job.metadata.uid[:8]}_{job.status.attempt}"
 
 
-def job_id(job: PaddleJob) -> str:
+def job_id(job: PaddleJob, attempt: int | None = None) -> str:
     """One id must never be another's prefix, nor be used twice: Paddle deletes by prefix in etcd."""
     meta = job.metadata
-    return f"{meta.namespace}-{meta.name}-{meta.uid[:8]}-{job.status.attempt:04d}"
+    return f"{meta.namespace}-{meta.name}-{meta.uid[:8]}-{job.status.attempt if attempt is None else attempt:04d}"
 
 
 def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:

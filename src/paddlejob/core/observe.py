@@ -51,6 +51,24 @@ class Slot(msgspec.Struct, frozen=True):
         return "pending" if self.pod is None else self.pod.state
 
 
+class Said(msgspec.Struct, frozen=True):
+    """What etcd said of an elastic job, or why it said nothing. It judges the workers that had exited before."""
+
+    id: str
+    at: datetime
+    value: str = ""
+    exited: frozenset[str] = frozenset()
+    error: str = ""
+
+
+class Etcd(msgspec.Struct, frozen=True):
+    """The etcd that is used unless a job names its own, and what is known from the one that the job uses."""
+
+    server: str = ""
+    said: Said | None = None
+    forgotten: bool = False
+
+
 class Observed(msgspec.Struct, frozen=True):
     slots: tuple[Slot, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -63,6 +81,7 @@ class Observed(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...] = ()
     taken: frozenset[tuple[Kind, str]] = frozenset()
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
+    etcd: Etcd = Etcd()
 
     ports: Ports = Ports()
 
@@ -90,7 +109,7 @@ def observe(
     slots = tuple(
         Slot(role, index, name := pod_name(job.metadata.name, role, index), current.get(name))
         for role, wanted in job.spec.roles
-        for index in range(wanted.replicas)
+        for index in range(wanted.wanted)
     )
     config_map = own_maps.get(job.metadata.name)
     is_current = config_map is not None and _attempt(config_map) == attempt

@@ -11,7 +11,8 @@ from datetime import datetime
 import msgspec
 
 from paddlejob.api import Failure, PaddleJob, Status
-from paddlejob.api.status import FINAL
+from paddlejob.api.status import FINAL, FinalPhase, Phase
+from paddlejob.core import elastic
 from paddlejob.core.actions import Action
 from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
@@ -21,6 +22,7 @@ from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause, judge
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
+from paddlejob.core.rendezvous import PAUSE_OF_FORGETTING, hindrance, silence
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.restart import clear, clears_at, next_attempt, starts_at, stuck, stuck_at, waits
 from paddlejob.core.stalling import stall, unrunnable
@@ -40,12 +42,21 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
         return _leave(job)
     for end in FINAL:
         if job.status.phase == end:
-            actions: tuple[Action, ...] = expire(job, now) or clean(job.spec.cleaning, end, observed)
-            return Plan(actions, _final(job, observed, now), earliest(now, expires_at(job)))
+            return _after(job, end, observed, now)
     status = _status(job, observed, now)
     actions = (*announcements(job, status), *_work(job, observed, status, now))
     timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
+    timers += (elastic.wakes_at(job, observed),)
     return Plan(actions, status, earliest(now, *timers, *(one.retry_at for one in observed.refusals)))
+
+
+def _after(job: PaddleJob, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
+    """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
+    cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
+    if elastic.has_keys(job, observed, now):
+        actions: tuple[Action, ...] = (*cleaned, *elastic.forget(job, observed))
+        return Plan(actions, elastic.forgotten(job, status, observed), now + PAUSE_OF_FORGETTING)
+    return Plan(expire(job, now) or cleaned, status, earliest(now, expires_at(job)))
 
 
 def _leave(job: PaddleJob) -> Plan:
@@ -72,7 +83,11 @@ def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> 
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
         return gone
-    return build(job, observed, now)
+    if not job.spec.is_elastic:
+        return build(job, observed, now)
+    if hindrance(job, observed.etcd):
+        return ()
+    return (*elastic.work(job, observed, now), *(build(job, observed, now) if elastic.builds(job, observed) else ()))
 
 
 def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
@@ -83,7 +98,9 @@ def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
         start_time=job.status.start_time or timestamp(now),
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
-    end = judge(job, observed)
+    if job.spec.is_elastic:
+        base = elastic.remember(job, base, observed, now)
+    end = elastic.judge(job, base.world, observed, now) if base.world else judge(job, observed)
     if isinstance(end, Completed):
         return _ended(job, _completed(base), now)
     if held := suspended(job, observed, base):
@@ -111,8 +128,9 @@ def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disr
 
 
 def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -> Status:
-    cause = stuck(observed, now) or stall(job, observed)
-    current = "Pending" if waits(job, observed, now) else phase(job, observed)
+    hindered = (hindrance(job, observed.etcd) or silence(job, observed)) if base.world else None
+    cause = stuck(observed, now) or unrunnable(job) or hindered or stall(job, observed)
+    current = "Pending" if waits(job, observed, now) else _phase(job, observed, base)
     again = base.next_attempt_time is not None and current != "Running"
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
@@ -123,11 +141,16 @@ def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -
     return msgspec.structs.replace(
         told,
         phase=current,
+        elastic=elastic.word(base.world, current, hindered=bool(hindered)) if base.world else None,
         next_attempt_time=base.next_attempt_time if again else None,
         reason=cause.reason if cause else told.reason,
         message=cause.message if cause else told.message,
         conditions=conditions(job, current, "", cause, now),
     )
+
+
+def _phase(job: PaddleJob, observed: Observed, base: Status) -> Phase:
+    return elastic.phase(job, base.world, observed) if base.world else phase(job, observed)
 
 
 def _completed(base: Status) -> Status:

@@ -16,9 +16,11 @@ from paddlejob.core.ports import block_of, host_ports
 from paddlejob.core.template import main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
-POD_DEFAULTS = {"restartPolicy": "Never"}
+POD_DEFAULTS: Body = {"restartPolicy": "Never"}
 # Names of the cluster resolve on the host's network too.
-HOST_DEFAULTS = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+# A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
+ELASTIC_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
 
 
 def pod(job: PaddleJob, slot: Slot) -> Body:
@@ -67,7 +69,8 @@ def owner(job: PaddleJob) -> Body:
 
 
 def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
-    made = {**POD_DEFAULTS, **(HOST_DEFAULTS if job.spec.network == "Host" else {}), **spec}
+    on_host = HOST_DEFAULTS if job.spec.network == "Host" else {}
+    made = {**POD_DEFAULTS, **on_host, **(ELASTIC_DEFAULTS if job.spec.is_elastic else {}), **spec}
     found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)

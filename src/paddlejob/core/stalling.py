@@ -55,7 +55,10 @@ def unrunnable(job: PaddleJob) -> Stall | None:
     """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
     if unsupported := _not_supported(job):
         return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
-    if not job.spec.worker or not job.spec.worker.replicas:  # only a v1beta1 CRD lets it pass
+    worker = job.spec.worker
+    if job.spec.is_elastic and worker and not (worker.requests and worker.limits):  # only a v1beta1 CRD lets it pass
+        return Stall("NoBounds", "an elastic job needs worker.requests and worker.limits: create it again with both")
+    if not worker or not worker.replicas:  # only a v1beta1 CRD lets it pass
         return Stall("NoWorkers", "a job without workers never ends: create it with spec.worker.replicas of 1 or more")
     if has_heter(job) and job.spec.mode != "PS":  # so does this
         return Stall("NoServers", "heter workers belong to a job with parameter servers: create it with spec.ps")
@@ -66,7 +69,9 @@ def _not_supported(job: PaddleJob) -> tuple[str, ...]:
     """Parts of the API whose rules are not in this release."""
     spec = job.spec
     asked = {
-        "elastic": bool(spec.elastic),
+        "elastic with ps": spec.is_elastic and spec.ps is not None,
+        "elastic with intranet: Service": spec.is_elastic and spec.network == "Service",
+        "elastic with intranet: Host": spec.is_elastic and spec.network == "Host",
     }
     return tuple(name for name, wanted in asked.items() if wanted)
 

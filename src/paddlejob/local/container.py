@@ -34,6 +34,7 @@ class Container:
         self.log = log
         self.restarts = 0
         self.state = ContainerState(waiting=Waiting("ContainerCreating"))
+        self.last_state = ContainerState()
         self.launched = False
         self.started_at: float | None = None
 
@@ -47,7 +48,7 @@ class Container:
 
     @property
     def status(self) -> ContainerStatus:
-        return ContainerStatus(name=self.name, restart_count=self.restarts, state=self.state)
+        return ContainerStatus(self.name, self.restarts, self.state, self.last_state)
 
     def wait(self, reason: str, message: str) -> None:
         self.state = ContainerState(waiting=Waiting(reason, message))
@@ -61,6 +62,11 @@ class Container:
         reason = "Completed" if code == 0 else "StartError" if message else "Error"
         text = message or (last_lines(self.log) if code else "")
         self.state = ContainerState(terminated=Terminated(code, reason, text, timestamp(at)))
+
+    def restart(self) -> None:
+        """Its next life begins; how the last one ended stays known."""
+        self.restarts += 1
+        self.last_state = self.state
 
     def backoff(self) -> float | None:
         """How long to wait before the next start; None when there is none."""

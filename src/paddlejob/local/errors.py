@@ -4,6 +4,7 @@ LocalError
 ├── BadFile          the file is no PaddleJob
 ├── AlreadyRunning   a job of that name runs here
 ├── NotFound         no such job here
+├── CannotScale      the job's number of workers cannot change so
 └── NotYet           a container cannot start for now: what it needs is not there
 """
 
@@ -23,6 +24,10 @@ class AlreadyRunning(LocalError):
 
 
 class NotFound(LocalError):
+    pass
+
+
+class CannotScale(LocalError):
     pass
 
 

@@ -16,12 +16,29 @@ HOW_TO_GET_ONE = (
     " `python3 -m venv ~/paddle && ~/paddle/bin/pip install paddlepaddle==2.6.2 'protobuf<5' 'numpy<2' setuptools`"
     " (3.x for jobs without parameter servers), then `paddlejob run --python ~/paddle/bin/python FILE`"
 )
-_QUESTION = "import importlib.util as u, sys; sys.exit(not (u.find_spec('paddle') and u.find_spec('paddle.base')))"
+HOW_TO_GET_AN_ELASTIC_ONE = (
+    "no Python with PaddlePaddle and a client for etcd was found; an elastic job's launcher will fail. Get one with"
+    " `python3 -m venv ~/paddle && ~/paddle/bin/pip install paddlepaddle==2.6.2 'numpy<2' setuptools etcd3==0.12.0"
+    " protobuf==3.20.3 'grpcio<1.85'`, then `paddlejob run --python ~/paddle/bin/python FILE`"
+)
+# Looks at folders only: to ask for the module paddle.base would import paddle first.
+_QUESTION = """
+import importlib.util, os, sys
+paddle = importlib.util.find_spec("paddle")
+folders = paddle.submodule_search_locations if paddle else ()
+sys.exit(not any(os.path.isdir(os.path.join(one, "base")) for one in folders or ()))
+"""
+# Its client for etcd cannot be imported beside a newer protobuf.
+_ELASTIC_QUESTION = """
+import importlib.metadata, importlib.util, sys
+if not importlib.util.find_spec("etcd3") or not importlib.metadata.version("protobuf").startswith("3."):
+    sys.exit(1)
+"""
 
 
-def find_python(env: Mapping[str, str]) -> Path | None:
-    """The first Python that has Paddle, None when there is none."""
-    return next((one for one in _candidates(env) if has_paddle(one)), None)
+def find_python(env: Mapping[str, str], *, elastic: bool = False) -> Path | None:
+    """The first Python that has Paddle, and what elastic jobs need if asked; None when there is none."""
+    return next((one for one in _candidates(env) if has_paddle(one, elastic=elastic)), None)
 
 
 def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
@@ -32,13 +49,15 @@ def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
             yield Path(found)
     # Where `make demo` and tools/paddle_env.py keep theirs.
     cache = Path(env.get("XDG_CACHE_HOME") or Path(env.get("HOME", "~")).expanduser() / ".cache")
-    yield from sorted((cache / "paddle-operator").glob("paddle-*/bin/python"), reverse=True)
+    for kind in ("paddle-*", "elastic-*"):
+        yield from sorted((cache / "paddle-operator").glob(f"{kind}/bin/python"), reverse=True)
 
 
-def has_paddle(python: Path) -> bool:
+def has_paddle(python: Path, *, elastic: bool = False) -> bool:
+    question = (_ELASTIC_QUESTION if elastic else "") + _QUESTION
     try:
         env = {**os.environ, "PYTHONPATH": ""}
-        done = subprocess.run([python, "-c", _QUESTION], capture_output=True, timeout=20, check=False, env=env)
+        done = subprocess.run([python, "-c", question], capture_output=True, timeout=20, check=False, env=env)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

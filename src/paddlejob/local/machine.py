@@ -15,10 +15,12 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.core import (
     Action,
     Announce,
+    AskEtcd,
     ConfigMap,
     Create,
     Delete,
     DeleteJob,
+    ForgetEtcd,
     Observed,
     ReservePorts,
     Touch,
@@ -34,12 +36,13 @@ from paddlejob.local.volumes import Volumes
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes."""
+    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes, its etcd."""
 
     folder: Path
     inherited: Mapping[str, str]
     command: tuple[str, ...] = ()
     volumes: Mapping[str, Path] = {}
+    etcd: str = ""
 
     @property
     def logs(self) -> Path:
@@ -96,6 +99,8 @@ class Machine:
                 self._touch(name, action)
             case Announce():
                 self._tell(action)
+            case AskEtcd() | ForgetEtcd():
+                raise AssertionError("that is nothing a machine does")
 
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, Role
 from paddlejob.api.names import API_VERSION, KIND, LONGEST_NAME, pod_name
 from paddlejob.core.template import containers, mapping
 from paddlejob.local.errors import BadFile
@@ -89,10 +89,24 @@ def _check(path: Path, job: PaddleJob) -> None:
             spec.heter and spec.heter.replicas and spec.mode != "PS"
         ),
         "elastic jobs have no parameter servers: remove spec.ps or spec.elastic": bool(spec.ps and spec.elastic),
+        **_bounds(spec.worker, elastic=spec.is_elastic),
     }
     for problem, holds in problems.items():
         if holds:
             raise BadFile(f"{path}: {problem}")
+
+
+def _bounds(worker: Role | None, *, elastic: bool) -> dict[str, bool]:
+    if worker is None:
+        return {}
+    least, most = worker.requests, worker.limits
+    return {
+        "set worker.requests and worker.limits: the least and the most replicas of an elastic job": elastic
+        and (least is None or most is None),
+        "requests is the least number of replicas: set it to replicas or below": (least or 0) > worker.replicas,
+        "limits is the largest number of replicas: set it to replicas or above": worker.replicas
+        > (worker.replicas if most is None else most),
+    }
 
 
 def _maps(documents: list[Any], kind: str) -> dict[str, Data]:

@@ -153,7 +153,7 @@ class LocalPod:
         delay = None if self.deleting or self.finished else one.backoff()
         if delay is None:
             return
-        one.restarts += 1
+        one.restart()
         if delay == 0:
             one.wait("ContainerCreating", "")
             return

@@ -9,9 +9,10 @@ from paddlejob.api import PaddleJob
 from paddlejob.api.names import pod_name
 from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import NEIGHBOURS
-from paddlejob.core.observe import Slot
+from paddlejob.core.observe import Etcd, Slot
 from paddlejob.core.pods import pod
-from paddlejob.core.stalling import unrunnable
+from paddlejob.core.rendezvous import hindrance
+from paddlejob.core.stalling import Stall, unrunnable
 from paddlejob.core.template import main_index, mapping, mappings
 from paddlejob.local.errors import BadFile, NotYet
 from paddlejob.local.invocation import Setting, process
@@ -21,7 +22,7 @@ from paddlejob.local.volumes import Volumes
 
 
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
-    if cause := unrunnable(job):
+    if cause := unrunnable(job) or _without_etcd(job, around):
         raise BadFile(f"{manifest.path.name}: {cause.message}")
     for role, asked in job.spec.roles:
         if asked.replicas:
@@ -30,6 +31,10 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
                 _check_pod(pod(job, slot), job, manifest, around)
             except NotYet as missing:
                 raise BadFile(f"{manifest.path.name}: {role}: {missing.message}") from missing
+
+
+def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:
+    return hindrance(job, Etcd(around.etcd)) if job.spec.is_elastic else None
 
 
 def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:

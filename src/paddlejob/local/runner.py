@@ -16,8 +16,10 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
-from paddlejob.core import Announce, plan
+from paddlejob.core import Action, Announce, AskEtcd, ForgetEtcd, plan
+from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
+from paddlejob.local import scaling
 from paddlejob.local.addresses import Places
 from paddlejob.local.errors import AlreadyRunning
 from paddlejob.local.machine import Machine, Surroundings
@@ -26,6 +28,7 @@ from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
 from paddlejob.local.state import Folder, State, Told
 from paddlejob.local.sweeping import sweep
+from paddlejob.meeting import Meetings
 
 NAMESPACE = "default"
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.
@@ -54,6 +57,8 @@ class Runner:
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._stopping = False
+        self._meetings = Meetings(surroundings.etcd)
+        self._question: asyncio.Future[bool] | None = None
         self.machine = Machine(
             manifest,
             surroundings,
@@ -65,6 +70,7 @@ class Runner:
 
     async def run(self) -> PaddleJob:
         """The job as it ended."""
+        asyncio.get_running_loop().add_signal_handler(scaling.SIGNAL, self.scale)
         listening = asyncio.ensure_future(self._supervisor.listen(self._hear))
         try:
             self._due.set()
@@ -101,16 +107,36 @@ class Runner:
         """Plan and act until nothing is left to do now."""
         for _ in range(MOST_TURNS):
             now = _now()
-            made = plan(self.job, self.machine.observe(self.job), now)
+            observed = self.machine.observe(self.job)
+            known = self._meetings.known(self.job.metadata.uid)
+            made = plan(self.job, msgspec.structs.replace(observed, etcd=known), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
-            for action in made.actions:
+            actions = [one for one in made.actions if not self._ask(one)]
+            for action in actions:
                 self.machine.do(action)
             if made.wake_at is not None:
                 self._wake_in((made.wake_at - now).total_seconds())
-            if unchanged and not made.actions:
+            if unchanged and not actions:
                 break
         self._report()
+
+    def _ask(self, action: Action) -> bool:
+        """Ask etcd, one question at a time; the answer brings a new look. What is left there is removed at the end."""
+        if isinstance(action, AskEtcd) and (self._question is None or self._question.done()):
+            self._question = asyncio.ensure_future(self._meetings.do(self.job.metadata.uid, action))
+            self._question.add_done_callback(lambda _: self._due.set())
+        return isinstance(action, AskEtcd | ForgetEtcd)
+
+    def scale(self) -> None:
+        """Take the number of workers that somebody left in the folder."""
+        replicas, worker = scaling.asked(self._folder), self.job.spec.worker
+        if replicas is None or worker is None:
+            return
+        spec = msgspec.structs.replace(self.job.spec, worker=msgspec.structs.replace(worker, replicas=replicas))
+        meta = msgspec.structs.replace(self.job.metadata, generation=self.job.metadata.generation + 1)
+        self.job = msgspec.structs.replace(self.job, metadata=meta, spec=spec)
+        self._due.set()
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -144,9 +170,17 @@ class Runner:
             self._timer.cancel()
         await self._supervisor.close()
         listening.cancel()
-        await asyncio.gather(listening, return_exceptions=True)
+        await asyncio.gather(listening, *([self._question] if self._question else []), return_exceptions=True)
+        await self._forget()
         self.machine.close()
         self._report(ended=True)
+
+    async def _forget(self) -> None:
+        """Remove the job's keys from etcd: nobody is left who would write them again."""
+        known = self._meetings.known(self.job.metadata.uid)
+        if self.job.spec.is_elastic and known.said is not None:
+            await self._meetings.do(self.job.metadata.uid, forget(self.job, known))
+        await self._meetings.close()
 
 
 def here(job: PaddleJob, first_port: int | None) -> PaddleJob:

@@ -15,7 +15,19 @@ import structlog
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
-from paddlejob.core import Action, Announce, Create, Delete, DeleteJob, Refusal, ReservePorts, Touch, Update
+from paddlejob.core import (
+    Action,
+    Announce,
+    AskEtcd,
+    Create,
+    Delete,
+    DeleteJob,
+    ForgetEtcd,
+    Refusal,
+    ReservePorts,
+    Touch,
+    Update,
+)
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
@@ -91,6 +103,8 @@ class Hands:
             case Announce():
                 await self._announce(job, action, now)
                 return None
+            case AskEtcd() | ForgetEtcd():
+                raise AssertionError("that is no call to the API server")
 
     async def _create(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
         try:

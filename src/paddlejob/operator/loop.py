@@ -13,14 +13,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NoReturn
 
+import msgspec
 import structlog
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Announce, Plan, plan
+from paddlejob.core import Announce, AskEtcd, ForgetEtcd, Plan, plan
 from paddlejob.kube.errors import KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.queue import WorkQueue
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.meeting import Meetings
 from paddlejob.operator.apply import Hands
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.memory import Memory
@@ -40,6 +42,7 @@ class Loop:
     memory: Memory
     queue: WorkQueue[Key]
     metrics: Metrics
+    meetings: Meetings
     now: Callable[[], datetime]
     _uids: dict[Key, str] = field(default_factory=dict)
     _since: dict[Key, datetime] = field(default_factory=dict)
@@ -85,7 +88,8 @@ class Loop:
         if job is None:
             return
         now = self.now()
-        planned = plan(job, self.cache.observe(job, self.memory.refusals(job)), now)
+        observed = self.cache.observe(job, self.memory.refusals(job))
+        planned = plan(job, msgspec.structs.replace(observed, etcd=self.meetings.known(job.metadata.uid)), now)
         await self._carry_out(key, job, planned, now)
         self._note_progress(job, planned, now)
         if planned.wake_at is not None:
@@ -93,18 +97,26 @@ class Loop:
 
     async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
         """Status and actions go out together; what was refused is told in a second look, which is made at once."""
+        for_others = (Announce, AskEtcd, ForgetEtcd)
         outcomes = await asyncio.gather(
             self._tell(job, planned, now),
-            self.hands.apply(job, [one for one in planned.actions if not isinstance(one, Announce)], now),
+            self.hands.apply(job, [one for one in planned.actions if not isinstance(one, for_others)], now),
+            self._meet(key, job, planned),
             return_exceptions=True,
         )
-        again, refused = outcomes
+        again, refused, _ = outcomes
         if not isinstance(refused, BaseException) and self.memory.remember(job, planned.actions, refused):
             self.queue.add(key)
         if errors := [one for one in outcomes if isinstance(one, BaseException)]:
             raise max(errors, key=delay_asked)
         if isinstance(again, float):
             self.queue.add_after(key, again)
+
+    async def _meet(self, key: Key, job: PaddleJob, planned: Plan) -> None:
+        """Beside the API calls and outside their limit: an etcd that does not answer holds up its own job only."""
+        for action in planned.actions:
+            if isinstance(action, AskEtcd | ForgetEtcd) and await self.meetings.do(job.metadata.uid, action):
+                self.queue.add(key)
 
     async def _tell(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
         """Events before the status: a status that is written counts as told, also by whoever comes after us."""
@@ -117,6 +129,7 @@ class Loop:
         current = job.metadata.uid if job else None
         if previous is not None and previous != current:
             self.memory.forget(previous)
+            self.meetings.forget(previous)
         if current is None:
             self._uids.pop(key, None)
             self.queue.forget(key)

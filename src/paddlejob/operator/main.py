@@ -24,6 +24,7 @@ from paddlejob.kube.lease import Election
 from paddlejob.kube.objects import Key
 from paddlejob.kube.queue import WorkQueue
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.meeting import Meetings
 from paddlejob.operator import logs
 from paddlejob.operator.apply import Gate, Hands
 from paddlejob.operator.cache import Cache
@@ -112,6 +113,7 @@ class Operator:
         # What is cached now stays: the garbage collector need not walk it again and again.
         gc.freeze()
         memory, limiter = Memory(), FairLimiter(self._options.concurrency)
+        meetings = Meetings(self._options.etcd_server or "")
         self._loop = Loop(
             cache=self._cache,
             hands=Hands(client, self._cache, limiter, gate=gate, instance=self._identity),
@@ -119,6 +121,7 @@ class Operator:
             memory=memory,
             queue=self._queue,
             metrics=self._metrics,
+            meetings=meetings,
             now=lambda: datetime.now(timezone.utc),
         )
         log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
@@ -128,6 +131,7 @@ class Operator:
         finally:
             self._loop = None
             self._metrics.leading.set(0)
+            await meetings.close()
 
     def _healthy(self) -> bool:
         return self._loop is None or self._loop.turns(datetime.now(timezone.utc))

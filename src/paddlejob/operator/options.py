@@ -30,6 +30,5 @@ class Options:
         """Flags that are given and belong to features of a later release: said at the start, never silently dropped."""
         flags = {
             "--scheduling": self.scheduling,
-            "--etcd-server": self.etcd_server,
         }
         return tuple(flag for flag, value in flags.items() if value is not None)

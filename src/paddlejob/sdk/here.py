@@ -22,6 +22,7 @@ import msgspec
 import paddlejob
 from paddlejob.api import PaddleJob
 from paddlejob.local import errors as local
+from paddlejob.local import scaling
 from paddlejob.local.following import Follower
 from paddlejob.local.interpreter import find_python, has_paddle
 from paddlejob.local.machine import Surroundings
@@ -121,7 +122,11 @@ class Here:
         self._refuse(f"{key.name} runs on this machine and its {', '.join(spec)} cannot be changed")
 
     async def scale(self, key: Key, trainers: int) -> None:
-        self._refuse(f"{key.name} runs on this machine and cannot be scaled to {trainers}")
+        folder, state = self._state(key)
+        try:
+            scaling.ask(folder, state, trainers)
+        except local.CannotScale as error:
+            raise errors.NotHere(str(error)) from error
 
     def _refuse(self, why: str) -> NoReturn:
         raise errors.NotHere(f"{why}: delete it and submit it anew, or submit it to a cluster")

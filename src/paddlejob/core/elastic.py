@@ -1,0 +1,228 @@
+"""Elastic jobs: workers come and go, one alone is replaced, and only the launcher's own word completes the job.
+
+Exit 0 alone proves nothing: a worker that found no others exits 0 without having trained. What must outlive a restart
+of the operator stands in `status.world`; a decision that is not written there yet is not acted upon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Literal
+
+import msgspec
+
+from paddlejob.api import Failure, PaddleJob, Status, World
+from paddlejob.api.names import CONTAINER
+from paddlejob.api.status import Phase
+from paddlejob.core import rendezvous
+from paddlejob.core.actions import Action, AskEtcd, Delete, ForgetEtcd
+from paddlejob.core.children import ContainerStatus, Pod, Terminated
+from paddlejob.core.disruption import is_disrupted
+from paddlejob.core.ending import Completed, Failed, describe
+from paddlejob.core.observe import Observed
+from paddlejob.core.progress import phase as plain_phase
+from paddlejob.core.replace import MOST_AT_ONCE
+from paddlejob.core.times import after, moment, timestamp
+
+# How a launcher ends that lost its peers (its trainer aborted or was stopped, it failed itself) or that was killed.
+SURVIVORS = frozenset({1, 15, 137, 143, 241, 250})
+# Of each worker, in each hour that has begun: enough for scaling every few minutes, and an end for a broken program.
+COMEBACKS = 5
+# After the first worker has completed, the others have so long to write what they still have.
+LONGEST_FAREWELL = 600
+
+
+def world(job: PaddleJob) -> World:
+    """What is remembered of this attempt."""
+    known = job.status.world
+    return known if known and known.attempt == job.status.attempt else World(attempt=job.status.attempt)
+
+
+def remember(job: PaddleJob, base: Status, observed: Observed, now: datetime) -> Status:
+    """The status with what this look adds to the memory. A worker is counted before it is replaced, and only once."""
+    known = world(job)
+    if known.completed is None and _is_completed(job, observed):
+        known = msgspec.structs.replace(known, completed=timestamp(now))
+    if known.completed is not None:
+        return msgspec.structs.replace(base, world=known, replacing=())
+    workers = len(observed.of_role("worker"))
+    if known.replicas != workers and _is_settled(observed):
+        scalings = known.scalings + (known.replicas is not None)
+        known = msgspec.structs.replace(known, replicas=workers, scalings=scalings)
+    exited = list(_exited(job, observed))
+    old = [pod for pod in exited if pod.metadata.uid in job.status.replacing]
+    new = [pod for pod in exited if pod not in old][: MOST_AT_ONCE - len(old)]
+    disrupted = sum(_is_disrupted(pod) for pod in new)
+    comebacks = sum(
+        1 + _training(pod).restart_count for pod in new if not (_is_disrupted(pod) or _is_excused(pod, observed))
+    )
+    return msgspec.structs.replace(
+        base,
+        world=msgspec.structs.replace(known, comebacks=known.comebacks + comebacks),
+        disruptions=base.disruptions + disrupted,
+        replacing=tuple(pod.metadata.uid for pod in (*old, *new)),
+    )
+
+
+def judge(job: PaddleJob, known: World, observed: Observed, now: datetime) -> Completed | Failed | None:
+    if known.completed is not None:
+        # Also those that nobody wants any more: they may still be writing.
+        runs = any(not pod.finished and not pod.deleting for pod in observed.pods)
+        return None if runs and now < _farewell_ends(known) else Completed()
+    if failure := next(_failures(observed), None):
+        return Failed(failure)
+    workers = [pod for pod in _workers(observed) if not pod.finished]
+    comebacks = known.comebacks + sum(_training(pod).restart_count for pod in workers)
+    if comebacks <= _allowed(job, len(observed.of_role("worker")), now):
+        return None
+    text = f"workers exited {comebacks} times and never completed: do they run paddle.distributed.launch?"
+    worst = max(_workers(observed), key=lambda pod: _training(pod).restart_count, default=None)
+    name, end = (worst.metadata.name, _last_end(worst)) if worst else (job.metadata.name, None)
+    code = end.exit_code if end else None
+    return Failed(Failure(pod=name, exit_code=code, reason="TooManyComebacks", message=text))
+
+
+def phase(job: PaddleJob, known: World, observed: Observed) -> Phase:
+    """Running while at least as many workers run as can train."""
+    workers = observed.of_role("worker")
+    if known.completed is not None:
+        return "Running"
+    if known.replicas not in (None, len(workers)):
+        return "Scaling"
+    running = sum(slot.state == "running" for slot in workers)
+    return "Running" if running >= rendezvous.bounds(job)[0] else plain_phase(job, observed)
+
+
+def word(known: World, current: Phase, *, hindered: bool) -> Literal["NONE", "DOING", "DONE", "ERROR"]:
+    """status.elastic: how the last change of the number of workers went."""
+    if hindered:
+        return "ERROR"
+    if current == "Scaling":
+        return "DOING"
+    return "DONE" if known.scalings else "NONE"
+
+
+def work(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ...]:
+    """What is asked and removed while the job lives; the next look makes what is missing then."""
+    if world(job).completed is not None:
+        return ()
+    exited = tuple(pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded")
+    asked: tuple[AskEtcd, ...] = rendezvous.ask(job, observed, exited, now)
+    above = (pod for pod in _surplus(observed) if not pod.deleting)
+    return (*asked, *(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in above))
+
+
+def builds(job: PaddleJob, observed: Observed) -> bool:
+    """Nothing is made after a worker has completed, nor before etcd has answered once: pods would only crash."""
+    if world(job).completed is not None:
+        return False
+    said = rendezvous.said(job, observed)
+    return bool(observed.pods) or (said is not None and not said.error)
+
+
+def wakes_at(job: PaddleJob, observed: Observed) -> datetime | None:
+    if not job.spec.is_elastic:
+        return None
+    known = world(job)
+    return _farewell_ends(known) if known.completed is not None else rendezvous.next_question(job, observed)
+
+
+def forget(job: PaddleJob, observed: Observed) -> tuple[ForgetEtcd, ...]:
+    """After the end, when no launcher is left that would write again."""
+    quiet = all(pod.finished for pod in observed.pods)
+    return (rendezvous.forget(job, observed.etcd),) if quiet and not observed.etcd.forgotten else ()
+
+
+def has_keys(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+    """Whether a job that has ended may have left something in etcd, and removing it is worth another try."""
+    if not job.spec.is_elastic or world(job).forgotten or rendezvous.hindrance(job, observed.etcd):
+        return False
+    return now < rendezvous.forgetting_ends(job)
+
+
+def forgotten(job: PaddleJob, status: Status, observed: Observed) -> Status:
+    """The status of a job that has ended, with a note that its keys are gone if they are."""
+    if not observed.etcd.forgotten:
+        return status
+    return msgspec.structs.replace(status, world=msgspec.structs.replace(world(job), forgotten=True))
+
+
+def _is_completed(job: PaddleJob, observed: Observed) -> bool:
+    """Whether a worker has exited 0 and the launcher, asked afterwards, says that the training is completed."""
+    said = rendezvous.said(job, observed)
+    exited = {pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded"}
+    return said is not None and said.value == rendezvous.COMPLETED and bool(exited & said.exited)
+
+
+def _is_settled(observed: Observed) -> bool:
+    """Whether every wanted worker runs, and no other."""
+    return all(slot.state == "running" for slot in observed.of_role("worker")) and not _surplus(observed)
+
+
+def _is_disrupted(pod: Pod) -> bool:
+    return pod.state == "failed" and is_disrupted(pod)
+
+
+def _is_excused(pod: Pod, observed: Observed) -> bool:
+    """Whether it waited in vain for a peer that has no place, and exited 0 as launchers do then."""
+    return pod.state == "succeeded" and any(one.state == "pending" for one in _workers(observed))
+
+
+def _exited(job: PaddleJob, observed: Observed) -> Iterator[Pod]:
+    """Workers that are over while the training is not."""
+    said = rendezvous.said(job, observed)
+    judged = said.exited if said and not said.error else frozenset()
+    for pod in _workers(observed):
+        if pod.state == "failed" or (pod.state == "succeeded" and pod.metadata.uid in judged):
+            yield pod
+
+
+def _failures(observed: Observed) -> Iterator[Failure]:
+    """Workers whose program failed: with a code that no lost peer explains, now or before their kubelet's restart."""
+    for pod in _workers(observed):
+        if pod.state == "failed":
+            found = describe(pod)
+            if not is_disrupted(pod) and found.exit_code not in (None, *SURVIVORS):
+                yield found
+            continue
+        end = _last_end(pod)
+        if end is not None and end.exit_code and end.exit_code not in SURVIVORS:
+            yield Failure(
+                pod=pod.metadata.name,
+                exit_code=end.exit_code,
+                reason=end.reason or "Error",
+                message=end.message.strip(),
+            )
+
+
+def _surplus(observed: Observed) -> tuple[Pod, ...]:
+    """Workers above the wanted number, the highest index first."""
+    known = {slot.name for slot in observed.slots} | {pod.metadata.name for pod in observed.leftovers}
+    above = [pod for pod in observed.pods if pod.metadata.name not in known]
+    # Names differ in their index alone, so a longer one has a higher index.
+    return tuple(sorted(above, key=lambda pod: (len(pod.metadata.name), pod.metadata.name), reverse=True))
+
+
+def _workers(observed: Observed) -> Iterator[Pod]:
+    return (slot.pod for slot in observed.of_role("worker") if slot.pod and not slot.pod.deleting)
+
+
+def _training(pod: Pod) -> ContainerStatus:
+    found = pod.status.container_statuses
+    return next((one for one in found if one.name == CONTAINER), found[0] if found else ContainerStatus())
+
+
+def _last_end(pod: Pod) -> Terminated | None:
+    """How its training container ended last, also if its kubelet has started it again."""
+    one = _training(pod)
+    return one.state.terminated or one.last_state.terminated
+
+
+def _allowed(job: PaddleJob, workers: int, now: datetime) -> int:
+    age = now - moment(job.status.start_time) if job.status.start_time else timedelta()
+    return COMEBACKS * max(1, workers) * (1 + max(0, int(age / timedelta(hours=1))))
+
+
+def _farewell_ends(known: World) -> datetime:
+    return after(moment(known.completed or ""), LONGEST_FAREWELL)

@@ -1,0 +1,139 @@
+"""Where the workers of an elastic job meet: which etcd, under which keys, when to ask it, what to remove in the end.
+
+A job names its etcd by an annotation or in its template; otherwise it uses the operator's. It must be an address.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from ipaddress import AddressValueError, IPv4Address
+
+from paddlejob.api import PaddleJob, Role
+from paddlejob.api.names import ANNOTATION_ETCD, PORT
+from paddlejob.core.actions import AskEtcd, ForgetEtcd
+from paddlejob.core.environment import environment_key, job_id
+from paddlejob.core.observe import Etcd, Observed, Said
+from paddlejob.core.ports import PORTS_PER_TRAINER
+from paddlejob.core.stalling import Stall
+from paddlejob.core.template import Mapping, env_value
+from paddlejob.core.times import after, moment
+
+COMPLETED = "completed"
+# Every change of the workers counts as a restart of the launcher. One that used them all up is started again by its
+# kubelet, so more would only keep a broken program alive for longer.
+MAX_RESTART = 20
+# An etcd that is lost ends every launcher within seconds: people should learn why as fast.
+PAUSE = timedelta(seconds=10)
+PAUSE_AFTER_AN_ERROR = timedelta(seconds=3)
+# The launchers' own words last as long; what is left then is a few bytes under an id that is never used again.
+PAUSE_OF_FORGETTING = timedelta(seconds=5)
+LONGEST_FORGETTING = 600
+
+
+def server(job: PaddleJob, etcd: Etcd) -> str:
+    """ADDRESS:PORT as somebody wrote it; what the template says wins, for that is what Paddle will read."""
+    said = env_value(_template(job), "PADDLE_MASTER") or job.metadata.annotations.get(ANNOTATION_ETCD) or etcd.server
+    return said.removeprefix("etcd://").removeprefix("http://").rstrip("/")
+
+
+def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
+    """Why the workers can never meet."""
+    where = server(job, etcd)
+    if not where:
+        return Stall(
+            "EtcdMissing",
+            f"an elastic job needs an etcd: give its address in the annotation {ANNOTATION_ETCD},"
+            " or start the operator with --etcd-server ADDRESS:PORT",
+        )
+    if not _is_address(where):
+        return Stall(
+            "EtcdAddress",
+            f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, and is {where}: host names are no use,"
+            " because PaddlePaddle spoils those that begin with e, t, c or d",
+        )
+    return None
+
+
+def silence(job: PaddleJob, observed: Observed) -> Stall | None:
+    """Why nothing is heard from etcd at the moment."""
+    last = said(job, observed)
+    if last is None or not last.error:
+        return None
+    return Stall("EtcdUnreachable", f"{last.error}: see that etcd runs there without TLS and password, and let us pass")
+
+
+def bounds(job: PaddleJob) -> tuple[int, int]:
+    """The least and the most workers."""
+    worker = job.spec.worker or Role()
+    return worker.requests or worker.wanted, worker.limits or worker.wanted
+
+
+def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
+    """The ConfigMap's data; None while so few workers are placed that they could not train: none starts alone."""
+    least, most = bounds(job)
+    pods = [slot.pod for slot in observed.of_role("worker")]
+    if sum(1 for pod in pods if pod and pod.status.pod_ip and not pod.deleting) < least:
+        return None
+    return {
+        "PADDLE_MASTER": f"etcd://{server(job, observed.etcd)}",
+        "PADDLE_NNODES": f"{least}:{most}",
+        "PADDLE_ELASTIC_LEVEL": "1",
+        "PADDLE_ELASTIC_TIMEOUT": "30",
+        "PADDLE_MAX_RESTART": str(MAX_RESTART),
+        "PADDLE_SORT_IP": "1",
+        "PADDLE_PORT": str(PORT),
+        "TRAINER_PORTS_NUM": str(PORTS_PER_TRAINER),
+        environment_key(job): str(job.status.attempt),
+    }
+
+
+def meeting_id(job: PaddleJob) -> str:
+    return env_value(_template(job), "PADDLE_JOB_ID") or job_id(job)
+
+
+def said(job: PaddleJob, observed: Observed) -> Said | None:
+    """The last answer, if it is about this attempt."""
+    last = observed.etcd.said
+    return last if last is not None and last.id == meeting_id(job) else None
+
+
+def ask(job: PaddleJob, observed: Observed, exited: tuple[str, ...], now: datetime) -> tuple[AskEtcd, ...]:
+    """A question, when it is time for one or a worker has exited that no answer judges yet."""
+    last, at = said(job, observed), next_question(job, observed)
+    answered = last is not None and (last.error or last.exited.issuperset(exited))
+    if answered and at is not None and now < at:
+        return ()
+    return (AskEtcd(server(job, observed.etcd), meeting_id(job), exited),)
+
+
+def next_question(job: PaddleJob, observed: Observed) -> datetime | None:
+    last = said(job, observed)
+    return None if last is None else last.at + (PAUSE_AFTER_AN_ERROR if last.error else PAUSE)
+
+
+def forget(job: PaddleJob, etcd: Etcd) -> ForgetEtcd:
+    """Of every attempt: exact keys, and prefixes that end where an id ends, for one id may begin like another."""
+    own = env_value(_template(job), "PADDLE_JOB_ID")
+    ids = [own] if own else [job_id(job, attempt) for attempt in range(job.status.attempt + 1)]
+    return ForgetEtcd(
+        server(job, etcd),
+        tuple(f"/paddle/{one}" for one in ids),
+        tuple(prefix for one in ids for prefix in (f"/paddle/{one}/", f"/{one}/")),
+    )
+
+
+def forgetting_ends(job: PaddleJob) -> datetime:
+    return after(moment(job.status.completion_time or ""), LONGEST_FORGETTING)
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.partition(":")
+    try:
+        IPv4Address(host)
+    except AddressValueError:
+        return False
+    return port.isascii() and port.isdigit()
+
+
+def _template(job: PaddleJob) -> Mapping:
+    return job.spec.worker.template if job.spec.worker else {}

@@ -1,0 +1,60 @@
+"""What elastic jobs ask of etcd, done, and the answers kept for the next look. Shared by the operator and local runs.
+
+May be forgotten at any time without harm: whoever needs an answer asks again. An etcd that fails is an answer, not an
+error: the plan decides what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+
+import msgspec
+
+from paddlejob import core
+from paddlejob.core import AskEtcd, ForgetEtcd, Said
+from paddlejob.etcd import Etcd, EtcdError
+
+Question = AskEtcd | ForgetEtcd
+
+
+class Meetings:
+    """By the UID of the job. `server` is the etcd of jobs that name none."""
+
+    def __init__(self, server: str = "", now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+        self._nothing = core.Etcd(server)
+        self._known: dict[str, core.Etcd] = {}
+        self._client = Etcd()
+        self._now = now
+
+    def known(self, uid: str) -> core.Etcd:
+        return self._known.get(uid, self._nothing)
+
+    def forget(self, uid: str) -> None:
+        self._known.pop(uid, None)
+
+    async def do(self, uid: str, question: Question) -> bool:
+        """Whether something is known now that was not before."""
+        match question:
+            case AskEtcd():
+                said = await self._ask(question)
+                self._known[uid] = msgspec.structs.replace(self.known(uid), said=said)
+                return True
+            case ForgetEtcd():
+                try:
+                    await self._client.delete(question.server, question.keys, question.prefixes)
+                except EtcdError:
+                    return False  # the plan asks again, for a while
+                self._known[uid] = msgspec.structs.replace(self.known(uid), forgotten=True)
+                return True
+
+    async def _ask(self, question: AskEtcd) -> Said:
+        exited = frozenset(question.exited)
+        try:
+            value = await self._client.get(question.server, f"/paddle/{question.id}")
+        except EtcdError as error:
+            return Said(question.id, self._now(), exited=exited, error=str(error))
+        return Said(question.id, self._now(), value or "", exited)
+
+    async def close(self) -> None:
+        await self._client.close()
