@@ -46,8 +46,8 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
     status = _status(job, observed, now)
     actions = (*announcements(job, status), *_work(job, observed, status, now))
     timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
-    timers += (elastic.wakes_at(job, observed),)
-    return Plan(actions, status, earliest(now, *timers, *(one.retry_at for one in observed.refusals)))
+    others = (elastic.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
+    return Plan(actions, status, earliest(now, *timers, *others))
 
 
 def _after(job: PaddleJob, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
