@@ -109,6 +109,29 @@ def test_a_job_that_nobody_looks_at_says_that_an_operator_is_missing(person: Per
     assert "lonely has not ended within 1 s: it is Pending" in said.err
 
 
+@pytest.mark.usefixtures("operator")
+def test_a_suspended_job_rests_without_pods_until_it_is_resumed(person: Person, desk: Desk) -> None:
+    desk.submit(a_job("resting"))
+    desk.in_phase("resting", "Running")
+    person.pipes("suspend", "resting").fine()
+    said = person.pipes("wait", "resting", "--for", "Suspended", "--timeout=30s").fine()
+    assert said.out.startswith("resting: Suspended")
+    wait_until(lambda: desk.pods() == {})
+    person.pipes("resume", "resting").fine()
+    person.pipes("wait", "resting", "--for", "Running", "--timeout=30s").fine()
+
+
+@pytest.mark.usefixtures("operator")
+def test_describe_tells_of_a_restart_and_what_led_to_it(person: Person, desk: Desk) -> None:
+    desk.submit(a_job("again", backoffLimit=1))
+    desk.in_phase("again", "Running")
+    desk.steer("again-worker-1", ends="failed", exit_code="3", last_lines="ValueError: no such file")
+    desk.in_phase("again", "Restarting")
+    page = person.pipes("describe", "again").fine().out
+    for words in ("Restarting", "again-worker-1 failed with exit code 3", "ValueError: no such file", "Restarted"):
+        assert words in page
+
+
 def test_suspend_resume_and_scale_change_the_job(person: Person, desk: Desk) -> None:
     elastic = a_job("grows", elastic=1, worker={**a_role(2), "requests": 1, "limits": 4})
     desk.submit(elastic)
