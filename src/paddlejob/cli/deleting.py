@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from paddlejob.cli.errors import BadUse
 from paddlejob.local.errors import NotFound
 from paddlejob.local.proc import is_alive
-from paddlejob.local.runner import NAMESPACE, clear_up
-from paddlejob.local.state import find, root
+from paddlejob.local.runner import NAMESPACE
+from paddlejob.local.state import clear_up, find, root
 
 PAUSE = 0.05
 

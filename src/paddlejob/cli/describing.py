@@ -12,7 +12,7 @@ from rich.text import Text
 
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.listing import phase
-from paddlejob.cli.views import age, pod_word
+from paddlejob.cli.views import age, pod_word, upcoming
 from paddlejob.local.errors import NotFound
 from paddlejob.local.runner import NAMESPACE
 from paddlejob.local.state import Folder, State, find, root
@@ -43,11 +43,13 @@ def _page(folder: Folder, state: State) -> Iterator[str]:
     yield f"Namespace:  {job.metadata.namespace}"
     yield f"Status:     {phase(state)}"
     yield f"Mode:       {status.mode or ''}"
+    if status.restarts:
+        yield f"Restarts:   {status.restarts} of {job.spec.backoff_limit}"
     yield f"Age:        {age(job.metadata.creation_timestamp or '')}"
     yield f"File:       {state.file}"
     yield f"Logs:       {folder.logs}"
     if status.reason or status.message:
-        yield f"Why:        {': '.join(one for one in (status.reason, status.message) if one)}"
+        yield f"Why:        {': '.join(one for one in (status.reason, status.message) if one)}{upcoming(job)}"
     if phase(state) == "Lost":
         yield f"Why:        its runner (process {state.pid}) ended without a word; all its processes ended with it"
     if state.pods:

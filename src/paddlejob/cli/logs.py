@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from paddlejob.cli.errors import BadUse
-from paddlejob.cli.follow import Follower
+from paddlejob.cli.follow import Logs
 from paddlejob.local.errors import NotFound
 from paddlejob.local.runner import NAMESPACE
 from paddlejob.local.state import Folder, find, root
@@ -31,7 +30,7 @@ def logs(
     tail: Annotated[int | None, Parameter(help="Only the last so many lines of each pod.")] = None,
     namespace: Annotated[str, Parameter(name=["--namespace", "-n"], help="Its namespace.")] = NAMESPACE,
 ) -> None:
-    """Print the output of a job's pods.
+    """Print the output of a job's pods: of those that are there now, and with -f of those that come after them.
 
     Example: paddlejob logs -f wide-and-deep
     """
@@ -40,22 +39,20 @@ def logs(
     except NotFound as error:
         raise BadUse(str(error)) from error
     console = Console(highlight=False)
-    wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}.*.log"
+    wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}"
     for pod, line in _lines(folder, wanted, tail, follow=follow):
         console.print(Text(f"[{pod}] {line}"), soft_wrap=True)
 
 
 def _lines(folder: Folder, wanted: str, tail: int | None, *, follow: bool) -> Iterator[tuple[str, str]]:
-    followers: dict[Path, Follower] = {}
+    following = Logs(folder.logs, wanted)
     first = True
     while True:
         state = folder.read()
         over = not follow or state is None or not state.alive
-        for path in sorted(folder.logs.glob(wanted)):
-            follower = followers.setdefault(path, Follower(path))
-            lines = list(follower.lines(last_call=over))
+        for pod, lines in following.news(last_call=over):
             for line in lines[-tail:] if first and tail is not None else lines:
-                yield path.name.split(".")[0], line
+                yield pod, line
         if over:
             return
         first = False

@@ -5,8 +5,8 @@ Both show the workers' output with a prefix; the table adds state, uptime, resta
 
 from __future__ import annotations
 
+import math
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -15,9 +15,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_RES_TYPE
-from paddlejob.cli.follow import Follower
+from paddlejob.cli.follow import Logs
 from paddlejob.core.children import Pod
+from paddlejob.core.times import moment
 from paddlejob.local.state import State
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
@@ -33,12 +35,11 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-class _Logs:
+class _Workers:
     """The output of all pods; that of workers is also told line by line."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._followers: dict[str, Follower] = {}
+        self._logs = Logs(folder)
         self.workers: set[str] = set()
 
     def know(self, state: State) -> None:
@@ -48,35 +49,29 @@ class _Logs:
 
     def news(self, *, last_call: bool = False) -> list[tuple[str, str]]:
         """Pod and line, of workers only; the others' lines are read too, for the table."""
-        told = []
-        for path in sorted(self._folder.glob("*.log")):
-            pod = path.name.split(".")[0]
-            follower = self._followers.setdefault(path.name, Follower(path))
-            lines = list(follower.lines(last_call=last_call))
-            if pod in self.workers:
-                told += [(pod, line) for line in lines]
-        return told
+        news = list(self._logs.news(last_call=last_call))
+        return [(pod, line) for pod, lines in news if pod in self.workers for line in lines]
 
     def last(self, pod: str) -> str:
-        found = [one.last for name, one in self._followers.items() if name.split(".")[0] == pod and one.last]
-        return found[-1] if found else ""
+        return self._logs.last(pod)
 
 
 class PlainView:
     def __init__(self, logs: Path, console: Console) -> None:
-        self._logs = _Logs(logs)
+        self._logs = _Workers(logs)
         self._console = console
         self._phase: str | None = None
-        self._reason = ""
+        self._told: tuple[str, str | None] = ("", None)
 
     def update(self, state: State) -> None:
         self._logs.know(state)
         status, name = state.job.status, state.job.metadata.name
         if status.phase != self._phase:
             self._say(f"{name}: {status.phase}")
-        if status.reason and status.reason != self._reason and not status.finished:
-            self._say(f"{name}: {status.reason}: {status.message}")
-        self._phase, self._reason = status.phase, status.reason
+        told = (status.reason, status.next_attempt_time)
+        if status.reason and told != self._told and not status.finished:
+            self._say(f"{name}: {status.reason}: {status.message}{upcoming(state.job)}")
+        self._phase, self._told = status.phase, told
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._logs.news(last_call=last_call):
@@ -91,7 +86,7 @@ class PlainView:
 
 class LiveView:
     def __init__(self, logs: Path, console: Console) -> None:
-        self._logs = _Logs(logs)
+        self._logs = _Workers(logs)
         self._console = console
         self._state: State | None = None
         self._colours: dict[str, str] = {}
@@ -119,7 +114,7 @@ class LiveView:
         phase = status.phase or "Pending"
         title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
         if status.reason:
-            title.append(f"  {status.reason}: {status.message}", "yellow")
+            title.append(f"  {status.reason}: {status.message}{upcoming(state.job)}", "yellow")
         table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
         for column in ("POD", "STATE", "UP", "RESTARTS"):
             table.add_column(column, no_wrap=True)
@@ -134,6 +129,16 @@ class LiveView:
                 Text(self._logs.last(pod.metadata.name), "dim"),
             )
         return table
+
+
+def upcoming(job: PaddleJob) -> str:
+    """When a job that failed starts again, the whole of it or a single pod."""
+    at = job.status.next_attempt_time
+    if at is None:
+        return ""
+    seconds = math.ceil(moment(at).timestamp() - time.time())
+    when = f"in {seconds} s" if seconds > 0 else "now"
+    return f"; starts again {when} (restart {job.status.restarts} of {job.spec.backoff_limit})"
 
 
 def pod_word(pod: Pod) -> str:
@@ -154,8 +159,7 @@ def uptime(pod: Pod) -> str:
 
 def age(since: str) -> str:
     """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
-    begun = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
-    seconds = max(0, int(time.time() - begun))
+    seconds = max(0, int(time.time() - moment(since).timestamp()))
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 2:
         return f"{seconds}s"

@@ -12,7 +12,7 @@ from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.listing import phase
 from paddlejob.local.errors import NotFound
 from paddlejob.local.runner import NAMESPACE
-from paddlejob.local.state import find, root
+from paddlejob.local.state import State, find, root
 
 PAUSE = 0.2
 
@@ -29,11 +29,15 @@ def wait(
     Example: paddlejob wait wide-and-deep --timeout 600
     """
     deadline = None if timeout is None else time.monotonic() + timeout
+    state: State | None = None
     while True:
         try:
             _, state = find(root(os.environ), namespace, name)
         except NotFound as error:
-            raise BadUse(str(error)) from error
+            if state is None:
+                raise BadUse(str(error)) from error
+            if not state.job.status.finished:
+                raise UserError(f"{name} is gone: somebody deleted it, or it expired as it ended") from error
         if not state.alive:
             print(f"{name}: {phase(state)}: {state.job.status.message}".rstrip(": "))
             return 0 if state.job.status.phase == "Completed" else 1
