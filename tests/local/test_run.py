@@ -49,6 +49,7 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         },
         "--volume d=PATH",
     ),
+    "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
     "a feature of a later release": ({"worker": a_role(2, "true"), "elastic": 1}, "cannot run elastic yet"),
 }
 

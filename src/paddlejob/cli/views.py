@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -103,19 +103,14 @@ class LiveView:
             colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
             self._live.console.print(Text.assemble((f"{pod} ", colour), line), soft_wrap=True)
         if self._state is not None:
-            self._live.update(self._table(self._state), refresh=True)
+            self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
 
     def close(self) -> None:
         self.tick(last_call=True)
         self._live.stop()
 
     def _table(self, state: State) -> Table:
-        status, name = state.job.status, state.job.metadata.name
-        phase = status.phase or "Pending"
-        title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
-        if status.reason:
-            title.append(f"  {status.reason}: {status.message}{upcoming(state.job)}", "yellow")
-        table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
+        table = Table(box=None, header_style="dim", pad_edge=False)
         for column in ("POD", "STATE", "UP", "RESTARTS"):
             table.add_column(column, no_wrap=True)
         table.add_column("LAST LINE", no_wrap=True, overflow="ellipsis", ratio=1)
@@ -129,6 +124,16 @@ class LiveView:
                 Text(self._logs.last(pod.metadata.name), "dim"),
             )
         return table
+
+
+def _title(state: State) -> Text:
+    """Apart from the table, which is narrow while there are no pods: just then there is most to say."""
+    status, name = state.job.status, state.job.metadata.name
+    phase = status.phase or "Pending"
+    title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
+    if status.reason:
+        title.append(f"  {status.reason}: {status.message}{upcoming(state.job)}", "yellow")
+    return title
 
 
 def upcoming(job: PaddleJob) -> str:

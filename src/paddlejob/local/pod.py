@@ -139,6 +139,7 @@ class LocalPod:
         except NotYet as missing:
             one.wait(missing.reason, missing.message)
             return
+        one.wait("ContainerCreating", "")
         one.launched = True
         self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
 
