@@ -2,7 +2,12 @@
 
 import asyncio
 
-pytest_plugins = ["tests.cluster.fixtures", "tests.operator.fixtures", "tests.local.fixtures"]
+pytest_plugins = [
+    "tests.cluster.fixtures",
+    "tests.operator.fixtures",
+    "tests.local.fixtures",
+    "tests.training.fixtures",
+]
 
 
 def pytest_configure() -> None:
