@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import pytest
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.timeout(300)
 
 PATIENCE = 120.0
 RUNS = "exec sleep 1000"
-STUBBORN = "trap '' TERM; while :; do sleep 1000; done"
+STUBBORN = "trap '' TERM; touch $here/stubborn; while :; do sleep 1000; done"
 
 
 @dataclass(frozen=True)
@@ -123,13 +124,16 @@ TABLE = {
     "too-long-in-a-restart": Life(
         {"worker-0": ("exit 3",)},
         "Failed",
-        {"backoffLimit": 9, "activeDeadlineSeconds": 25},
+        {"backoffLimit": 9, "activeDeadlineSeconds": 28},
         workers=1,
         reason="DeadlineExceeded",
         restarts=2,
         lives={"worker-0": 2},
     ),
 }
+
+
+ROWS_WITH_A_SIGN = {name: row for name, row in TABLE.items() if not row.reason}
 
 
 class Player:
@@ -141,9 +145,26 @@ class Player:
     def folder(self, name: str) -> Path:
         return self.bench.folder / f"{name}.lives"
 
-    def start(self, name: str, row: Life) -> Any:
+    def play(self) -> dict[str, str]:
+        """All rows to their ends. What `logs -f` showed of each job whose sign we give, from its first life on."""
+        for name, row in TABLE.items():
+            self.start(name, row)
+        following = {}
+        for name in ROWS_WITH_A_SIGN:
+            self.bench.in_phase(name, "Running", timeout=PATIENCE)
+            following[name] = output(self.bench.start("logs", "-f", name))
+        told = {name: one.readline() for name, one in following.items()}
+        for name, row in ROWS_WITH_A_SIGN.items():
+            self.go(name, row)
+        for name in TABLE:
+            self.bench.ended(name, timeout=PATIENCE)
+        return {name: told[name] + one.read() for name, one in following.items()}
+
+    def start(self, name: str, row: Life) -> subprocess.Popen[str]:
         folder = self.folder(name)
         folder.mkdir()
+        if row.reason:
+            (folder / "go").touch()  # a deadline does not wait for us
         worker = self._role(row, "worker", row.workers, folder)
         if row.prepares:
             container = {"name": "prepare", "image": "a", "command": ["sh", "-c", row.prepares]}
@@ -160,20 +181,18 @@ class Player:
                 cases += [f"{pod}.{number}) {does};;" for number, does in enumerate(lives, 1)]
                 cases.append(f"{pod}.*) {lives[-1]};;")
         script = [
-            f"life() {{ cat {folder}/$1 2>/dev/null | wc -l; }}",
+            f"here={folder}",
+            "life() { cat $here/$1 2>/dev/null | wc -l; }",
             f"me={role}-$PADDLE_TRAINER_ID",
-            f"date +%s.%N >> {folder}/$me",
+            "date +%s.%N >> $here/$me",
             "mine=$(life $me)",
             "echo life $mine at $POD_IP",
-            f"while [ ! -e {folder}/go ]; do sleep 0.1; done",
+            "while [ ! -e $here/go ]; do sleep 0.1; done",
             f"case $me.$mine in {' '.join(cases)} *) {RUNS};; esac",
         ]
         return a_role(replicas, "sh", "-c", "; ".join(script))
 
     def go(self, name: str, row: Life) -> None:
-        if row.reason:
-            (self.folder(name) / "go").touch()  # whether it ever runs is the question
-            return
         state = self.bench.in_phase(name, "Running", timeout=PATIENCE)
         (self.folder(name) / "go").touch()
         if row.killed:
@@ -186,6 +205,11 @@ class Player:
         return [float(line) for line in marks.read_text().split()] if marks.exists() else []
 
 
+def output(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None
+    return process.stdout
+
+
 def sessions(container: str) -> list[int]:
     """The container's main process: the one that leads its session."""
     return [pid for pid in marked(f"PADDLEJOB_CONTAINER={container}") if os.getsid(pid) == pid]
@@ -193,21 +217,13 @@ def sessions(container: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Player, dict[str, str]]]:
-    """Every row is over; with it, what `logs -f` showed of each job from its first life on."""
+    """Every row is over; with it, what followers of the logs saw."""
     bench = Workbench(tmp_path_factory.mktemp("lives"))
-    player = Player(bench)
-    for name, row in TABLE.items():
-        player.start(name, row)
-    following = {}
-    for name, row in TABLE.items():
-        bench.until(name, lambda state: state.pods or state.ended, timeout=PATIENCE)
-        following[name] = bench.start("logs", "-f", name)
-        player.go(name, row)
-    for name in TABLE:
-        bench.ended(name, timeout=PATIENCE)
-    told = {name: one.communicate(timeout=PATIENCE)[0] for name, one in following.items()}
-    yield player, told
-    bench.close()
+    try:
+        player = Player(bench)
+        yield player, player.play()
+    finally:
+        bench.close()
 
 
 Played = tuple[Player, dict[str, str]]
@@ -244,7 +260,7 @@ def test_a_restart_waits_ten_seconds_and_has_another_address(played: Played, nam
         assert before[0].split(" at ")[1] != after[0].split(" at ")[1]
 
 
-@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.lives.get("worker-0") == 2])
+@pytest.mark.parametrize("name", [name for name, row in ROWS_WITH_A_SIGN.items() if row.lives.get("worker-0") == 2])
 def test_who_follows_the_logs_sees_every_life_once_and_in_order(played: Played, name: str) -> None:
     player, told = played
     workers = TABLE[name].workers
@@ -259,7 +275,8 @@ def test_who_follows_the_logs_sees_every_life_once_and_in_order(played: Played, 
 def restarting(bench: Workbench, name: str, does: str) -> State:
     """A job in the middle of a restart: worker-0 has failed, worker-1 does what is said."""
     player = Player(bench)
-    row = Life({"worker-0": ("exit 3",), "worker-1": (does,)}, "", {"backoffLimit": 1})
+    fails = "while [ ! -e $here/stubborn ]; do sleep 0.1; done; exit 3" if does == STUBBORN else "exit 3"
+    row = Life({"worker-0": (fails,), "worker-1": (does,)}, "", {"backoffLimit": 1})
     player.start(name, row)
     player.go(name, row)
     return bench.in_phase(name, "Restarting", timeout=PATIENCE)

@@ -78,21 +78,24 @@ class Outcome:
     said: list[Report]
 
 
+def suffer(bench: Workbench, name: str, accident: Accident) -> Outcome:
+    run = bench.start("run", job_file(bench, name, accident))
+    before = strike(bench, name, accident)
+    output, _ = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 0, output[-3000:]
+    return Outcome(before, bench.state(name), reports(output))
+
+
 @pytest.fixture(scope="module")
 def outcomes(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Outcome]]:
     bench = Workbench(tmp_path_factory.mktemp("restarts"))
     bench.env["PADDLEJOB_PYTHON"] = str(paddle)
-    runs = {name: bench.start("run", job_file(bench, name, one)) for name, one in ACCIDENTS.items()}
-    with ThreadPoolExecutor(len(runs)) as hands:  # each at its own moment
-        striking = {name: hands.submit(strike, bench, name, one) for name, one in ACCIDENTS.items()}
-    struck = {name: one.result() for name, one in striking.items()}
-    made = {}
-    for name, run in runs.items():
-        output, _ = run.communicate(timeout=PATIENCE)
-        assert run.returncode == 0, output[-3000:]
-        made[name] = Outcome(struck[name], bench.state(name), reports(output))
-    yield made
-    bench.close()
+    try:
+        with ThreadPoolExecutor(len(ACCIDENTS)) as hands:
+            made = {name: hands.submit(suffer, bench, name, one) for name, one in ACCIDENTS.items()}
+        yield {name: one.result() for name, one in made.items()}
+    finally:
+        bench.close()
 
 
 @pytest.mark.parametrize("name", ACCIDENTS)
