@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from paddlejob.api import PaddleJob
 from paddlejob.core import Create, Delete
+from paddlejob.core.times import moment
 from paddlejob.local.logfiles import LogFile, log_files
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
@@ -45,6 +47,7 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
     yield made
     await supervisor.close()
     await listening
+    made.close()
 
 
 async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses(
@@ -61,6 +64,17 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
         await eventually(lambda: not machine.observe(PaddleJob()).pods and not machine.pods)
         assert list((tmp_path / "volumes").iterdir()) == []
     assert [one.life for one in log_files(tmp_path / "logs")] == [0, 1, 2, 3]
+
+
+async def test_a_pod_that_is_deleted_says_when_its_grace_period_is_over(machine: Machine) -> None:
+    """As on a cluster: a pod of an earlier attempt is not called stuck while it may still end by itself."""
+    body = a_pod()
+    body["spec"]["terminationGracePeriodSeconds"] = 300
+    machine.do(Create("Pod", NAME, body))
+    before = datetime.now(timezone.utc)
+    machine.do(Delete("Pod", NAME, machine.pods[NAME].meta.uid))
+    said = moment(machine.pods[NAME].snapshot().metadata.deletion_timestamp or "")
+    assert 299 <= (said - before).total_seconds() <= 330
 
 
 def test_log_files_stand_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:

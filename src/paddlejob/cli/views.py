@@ -139,11 +139,10 @@ def _title(state: State) -> Text:
 def upcoming(job: PaddleJob) -> str:
     """When a job that failed starts again, the whole of it or a single pod."""
     at = job.status.next_attempt_time
-    if at is None:
+    seconds = math.ceil(moment(at).timestamp() - time.time()) if at else 0
+    if seconds <= 0:
         return ""
-    seconds = math.ceil(moment(at).timestamp() - time.time())
-    when = f"in {seconds} s" if seconds > 0 else "now"
-    return f"; starts again {when} (restart {job.status.restarts} of {job.spec.backoff_limit})"
+    return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
 
 
 def pod_word(pod: Pod) -> str:

@@ -80,6 +80,10 @@ class LocalPod:
         return self.deleting and not any(one.running for one in self.containers)
 
     @property
+    def _grace(self) -> float:
+        return float(self._spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+
+    @property
     def finished(self) -> bool:
         return self.phase in ("Succeeded", "Failed")
 
@@ -181,16 +185,15 @@ class LocalPod:
         """As a kubelet ends a pod: SIGTERM, the grace period, SIGKILL."""
         if self.deleting:
             return
-        self._deleted_at = timestamp(time.time())
+        self._deleted_at = timestamp(time.time() + self._grace)  # when it ought to be gone, as an API server says it
         self._stop()
         self._changed()
 
     def _stop(self) -> None:
-        grace = float(self._spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         for one in self.containers:
             if one.running:
                 self._supervisor.signal(one.id, signal.SIGTERM)
-                self._later(grace, partial(self._supervisor.kill, one.id))
+                self._later(self._grace, partial(self._supervisor.kill, one.id))
 
     def kill(self) -> None:
         """At once, without asking."""
