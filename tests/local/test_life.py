@@ -6,6 +6,7 @@ what the row says.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -36,7 +37,8 @@ STUBBORN = "trap '' TERM; touch $here/stubborn; while :; do sleep 1000; done"
 class Life:
     """`does`: by pod, what its first life does, its second, and so on; the last stands for all after it. Others run on.
 
-    `lives`: how many pods of each name there were, if not one. `killed`: a pod whose process somebody kills.
+    `meet ps-0` waits until that pod is as far. `killed`: a pod whose process somebody kills.
+    `lives`: how many pods of each name there were, if not one.
     """
 
     does: dict[str, tuple[str, ...]]
@@ -51,6 +53,10 @@ class Life:
     killed: str = ""
     prepares: str = ""
 
+    @property
+    def pods(self) -> list[str]:
+        return [f"ps-{i}" for i in range(self.servers)] + [f"worker-{i}" for i in range(self.workers)]
+
 
 FINE, FAILS_ONCE = ("exit 0",), ("exit 3", "exit 0")
 TABLE = {
@@ -62,7 +68,7 @@ TABLE = {
         lives={"worker-0": 2, "worker-1": 2},
     ),
     "failed-too-often": Life(
-        {"worker-1": ("exit 4",)},
+        {"worker-1": ("exit 4", "meet ps-0 worker-0; exit 4")},
         "Failed",
         {"backoffLimit": 1},
         servers=1,
@@ -71,7 +77,7 @@ TABLE = {
         lives={"ps-0": 2, "worker-0": 2, "worker-1": 2},
     ),
     "a-server-fails": Life(
-        {"ps-0": ("exit 3", RUNS), "worker-0": (RUNS, "exit 0")},
+        {"ps-0": ("exit 3", RUNS), "worker-0": (RUNS, "meet ps-0; exit 0")},
         "Completed",
         {"backoffLimit": 1, "withGloo": 0},
         servers=1,
@@ -184,9 +190,10 @@ class Player:
             f"here={folder}",
             "life() { cat $here/$1 2>/dev/null | wc -l; }",
             f"me={role}-$PADDLE_TRAINER_ID",
-            "date +%s.%N >> $here/$me",
-            "mine=$(life $me)",
+            "mine=$(( $(life $me) + 1 ))",
             "echo life $mine at $POD_IP",
+            "date +%s.%N >> $here/$me",
+            "meet() { for one in $*; do while [ $(life $one) -lt $mine ]; do sleep 0.1; done; done; }",
             "while [ ! -e $here/go ]; do sleep 0.1; done",
             f"case $me.$mine in {' '.join(cases)} *) {RUNS};; esac",
         ]
@@ -194,11 +201,11 @@ class Player:
 
     def go(self, name: str, row: Life) -> None:
         state = self.bench.in_phase(name, "Running", timeout=PATIENCE)
+        wait_until(lambda: all(self.births(name, pod) for pod in row.pods), timeout=PATIENCE)
         (self.folder(name) / "go").touch()
         if row.killed:
             (pod,) = (one for one in state.pods if one.metadata.name == f"{name}-{row.killed}")
-            (pid,) = sessions(f"{pod.metadata.uid}/paddle")
-            os.kill(pid, signal.SIGKILL)
+            os.kill(wait_until(lambda: main_process(f"{pod.metadata.uid}/paddle")), signal.SIGKILL)
 
     def births(self, name: str, pod: str) -> list[float]:
         marks = self.folder(name) / pod
@@ -210,9 +217,13 @@ def output(process: subprocess.Popen[str]) -> IO[str]:
     return process.stdout
 
 
-def sessions(container: str) -> list[int]:
-    """The container's main process: the one that leads its session."""
-    return [pid for pid in marked(f"PADDLEJOB_CONTAINER={container}") if os.getsid(pid) == pid]
+def main_process(container: str) -> int:
+    """The one that leads the container's session, 0 if none is seen now; its `sleep`s come and go."""
+    for pid in marked(f"PADDLEJOB_CONTAINER={container}"):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(pid) == pid:
+                return pid
+    return 0
 
 
 @pytest.fixture(scope="module")
@@ -243,8 +254,7 @@ def test_a_life_goes_as_the_table_says(played: Played, name: str) -> None:
         assert [line.split(" at ")[0] for line in status.failure.message.splitlines()] == [f"life {row.restarts + 1}"]
     if row.end == "Completed":
         assert status.failure is None
-    pods = [f"ps-{i}" for i in range(row.servers)] + [f"worker-{i}" for i in range(row.workers)]
-    assert {pod: len(player.births(name, pod)) for pod in pods} == {pod: row.lives.get(pod, 1) for pod in pods}
+    assert {pod: len(player.births(name, pod)) for pod in row.pods} == {pod: row.lives.get(pod, 1) for pod in row.pods}
     assert player.bench.processes(state) == []
 
 

@@ -54,7 +54,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
     machine: Machine, tmp_path: Path
 ) -> None:
 
-    async def is_empty() -> bool:  # asked in the loop, where events change what it asks for
+    async def is_empty() -> bool:  # asked in the loop, where events change the answer
         machine.observe(PaddleJob())
         return not machine.pods
 
@@ -66,7 +66,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
         machine.do(Delete("Pod", NAME, "of an earlier life"))
         assert not machine.pods[NAME].deleting
         machine.do(Delete("Pod", NAME, machine.pods[NAME].meta.uid))
-        await eventually(is_empty)
+        await eventually(is_empty)  # type: ignore[arg-type]
         assert list((tmp_path / "volumes").iterdir()) == []
     assert [one.life for one in log_files(tmp_path / "logs")] == [0, 1, 2, 3]
 

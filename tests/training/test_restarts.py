@@ -5,6 +5,7 @@ The training process is killed with SIGKILL when its log says that it trains. Al
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -61,15 +62,18 @@ def strike(bench: Workbench, name: str, accident: Accident) -> State:
     wait_until(lambda: log.exists() and accident.trains in log.read_text(), timeout=PATIENCE)
     state = bench.state(name)
     (uid,) = (pod.metadata.uid for pod in state.pods if pod.metadata.name == victim)
-    os.kill(trainer(f"{uid}/paddle"), signal.SIGKILL)
+    os.kill(wait_until(lambda: trainer(f"{uid}/paddle")), signal.SIGKILL)
     return state
 
 
 def trainer(container: str) -> int:
-    """The process that trains, not the launcher that may have started it, nor anything that it started itself."""
-    pids = marked(f"PADDLEJOB_CONTAINER={container}")
-    found = {pid: Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in pids}
-    return min(pid for pid, words in found.items() if "train.py" in words and "paddle.distributed.launch" not in words)
+    """The process that trains, 0 if none is seen now: neither the launcher nor what the trainer started."""
+    for pid in sorted(marked(f"PADDLEJOB_CONTAINER={container}")):
+        with contextlib.suppress(OSError):  # it has just ended
+            words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+            if "train.py" in words and "paddle.distributed.launch" not in words:
+                return pid
+    return 0
 
 
 @dataclass(frozen=True)
