@@ -16,7 +16,13 @@ HOW_TO_GET_ONE = (
     " `python3 -m venv ~/paddle && ~/paddle/bin/pip install paddlepaddle==2.6.2 'protobuf<5' 'numpy<2' setuptools`"
     " (3.x for jobs without parameter servers), then `paddlejob run --python ~/paddle/bin/python FILE`"
 )
-_QUESTION = "import importlib.util as u, sys; sys.exit(not (u.find_spec('paddle') and u.find_spec('paddle.base')))"
+# To look for a part of a package by its name would import the package, so its folder is looked for.
+_QUESTION = """\
+import importlib.util, os, sys
+paddle = importlib.util.find_spec("paddle")
+places = (paddle and paddle.submodule_search_locations) or ()
+sys.exit(not any(os.path.isdir(os.path.join(place, "base")) for place in places))
+"""
 
 
 def find_python(env: Mapping[str, str]) -> Path | None:
