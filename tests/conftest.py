@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.local.fixtures",
     "tests.cli.fixtures",
     "tests.etcd.fixtures",
+    "tests.training.fixtures",
 ]
 
 

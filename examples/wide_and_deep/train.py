@@ -122,7 +122,8 @@ def train(model: WideAndDeep, executor: paddle.static.Executor, files: list[str]
     dataset.set_filelist(files)
     dataset.load_into_memory()
     rows = int(dataset.get_memory_data_size())
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
+        say(f"worker {fleet.worker_index()}/{fleet.worker_num()}: epoch {epoch + 1} of {EPOCHS} begins")
         dataset.local_shuffle()
         # This keeps fetching the layers' weights. With executor.run, batch by batch, they would silently never change.
         executor.train_from_dataset(model.loss.block.program, dataset)

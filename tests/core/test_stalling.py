@@ -12,12 +12,14 @@ from msgspec.structs import replace
 
 from paddlejob.core import Observed, Pod, Refusal, observe
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
+from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Ports, Slot
 from paddlejob.core.stalling import Stall, stall, unrunnable
 from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'
+OUR_KEY = environment_key(JOB.build())
 
 
 def why(*pods: PodBuilder, config_map: bool = True, refusals: tuple[Refusal, ...] = ()) -> Stall | None:
@@ -80,6 +82,17 @@ CASES: dict[str, tuple[Stall | None, Stall | None]] = {
         None,
     ),
     "a pod has not noticed the ConfigMap yet": (why(a_pod().waiting("CreateContainerConfigError", NOT_FOUND)), None),
+    "a pod has not noticed that the ConfigMap is that of its own attempt now": (
+        why(a_pod().waiting("CreateContainerConfigError", f"couldn't find key {OUR_KEY} in ConfigMap ns/train")),
+        None,
+    ),
+    "a key of the user's own is missing in the ConfigMap": (
+        why(a_pod().waiting("CreateContainerConfigError", "couldn't find key RATE in ConfigMap ns/train")),
+        Stall(
+            "CreateContainerConfigError",
+            "1 of 2 pods: train-worker-0: container paddle: couldn't find key RATE in ConfigMap ns/train",
+        ),
+    ),
     "the API server refused": (
         why(refusals=(a_refusal("Pod", "train-worker-1"),)),
         Stall("QuotaExceeded", "Pod train-worker-1: QuotaExceeded says the API server"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,20 @@ def test_an_elastic_job_gets_one_that_can_talk_to_etcd(tmp_path: Path, env: dict
     elastic = a_python(cache / "elastic-paddle-2.6.2-py3.11" / "bin", paddle=True)
     assert find_python(env) == plain
     assert find_python(env, elastic=True) == elastic
+
+
+FOUND: dict[str, tuple[str, bool]] = {"PaddlePaddle": ("base", True), "only our own paddle.job": ("job", False)}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_paddle_is_told_by_its_files_and_never_imported(tmp_path: Path, env: dict[str, str], case: str) -> None:
+    """Its import takes seconds, on a busy machine so many that it was taken for missing."""
+    part, is_paddle = FOUND[case]
+    (tmp_path / "site" / "paddle" / part).mkdir(parents=True)
+    (tmp_path / "site" / "paddle" / "__init__.py").write_text("raise SystemExit('imported')")
+    python = a_python(tmp_path / "bin", paddle=True)
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} "$@"\n')
+    assert find_python(env) == (python if is_paddle else None)
 
 
 def test_when_there_is_none_the_user_is_told_how_to_get_one_and_the_job_runs_on(bench: Workbench) -> None:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import msgspec
+from rich.console import Console
+
+from paddlejob.api import Status
 from paddlejob.cli.output import age
-from paddlejob.local.following import Follower
+from paddlejob.cli.views import LiveView, PlainView
+from paddlejob.core.times import timestamp
+from paddlejob.local.following import Follower, Logs
+from paddlejob.local.logfiles import LogFile
+from paddlejob.local.state import State
+from tests.builders import a_job
 from tests.local.workbench import Workbench, a_role
 
 
@@ -77,6 +88,44 @@ def test_lines_are_told_when_they_are_whole_and_the_rest_at_the_end(tmp_path: Pa
     assert list(follower.lines()) == ["two", "20%"]
     assert list(follower.lines(last_call=True)) == ["rest"]
     assert follower.last == "rest"
+
+
+def test_lines_go_over_from_one_life_of_a_pod_to_the_next_without_loss_or_repeat(tmp_path: Path) -> None:
+    first, second, third = (tmp_path / LogFile("a-worker-0", "paddle", life).name for life in range(3))
+    first.write_text("long ago\n")
+    second.write_text("one\ntw")
+    logs = Logs(tmp_path, "a-worker-*")
+    assert list(logs.news()) == [("a-worker-0", ["one"])]
+    with second.open("a") as file:
+        file.write("o\nkilled in the middle of a li")
+    third.write_text("again\n")
+    assert list(logs.news()) == [("a-worker-0", ["two", "killed in the middle of a li"]), ("a-worker-0", ["again"])]
+    assert logs.last("a-worker-0") == "again"
+    assert [lines for _, lines in logs.news(last_call=True)] == [[], []]
+
+
+def test_a_restart_is_shown_with_its_cause_and_its_time_on_a_terminal_and_in_a_pipe(tmp_path: Path) -> None:
+    ahead = timestamp(datetime.now(timezone.utc) + timedelta(seconds=30))
+    status = Status(
+        phase="Restarting",
+        reason="Error",
+        message="train-worker-0 failed with exit code 3 (Error)",
+        restarts=1,
+        next_attempt_time=ahead,
+    )
+    job = a_job().asking(backoff_limit=2).build()
+    state = State(job=msgspec.structs.replace(job, status=status), file="job.yaml", pid=1, start_time=None)
+    for view in (PlainView, LiveView):
+        drawn = io.StringIO()
+        shown = view(tmp_path, Console(file=drawn, width=200, force_terminal=view is LiveView))
+        shown.update(state)
+        shown.update(state)
+        shown.close()
+        text = plain(drawn.getvalue())
+        assert "train: Restarting\n" in text or "train  Restarting" in text
+        cause = r"Error: train-worker-0 failed with exit code 3 \(Error\); starts again in (29|30) s \(restart 1 of 2\)"
+        found = re.findall(cause, text)
+        assert len(found) == 1 if view is PlainView else found
 
 
 def test_an_age_is_written_as_kubectl_writes_it() -> None:

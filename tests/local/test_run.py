@@ -60,6 +60,7 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         },
         "--volume d=PATH",
     ),
+    "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
     "an elastic job without bounds": (
         {"worker": a_role(2, "true"), "elastic": 1},

@@ -12,33 +12,11 @@ from typing import Any
 import pytest
 
 from tests.local.workbench import Workbench, a_role
-from tools.paddle_env import paddle_python
+from tests.training.reports import EXAMPLES, Report, results
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples"
 HERE = Path(__file__).parent
 
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture(scope="session")
-def paddle() -> Path:
-    """A Python with PaddlePaddle 2.6.2; `make test` has made it before, with the same pins."""
-    return paddle_python()
-
-
-@pytest.fixture
-def laptop(bench: Workbench, paddle: Path) -> Workbench:
-    bench.env["PADDLEJOB_PYTHON"] = str(paddle)
-    return bench
-
-
-def results(laptop: Workbench, *args: str | Path) -> list[dict[str, Any]]:
-    """What each worker says in the end, in order of rank."""
-    done = laptop.paddlejob("run", *args, timeout=300)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    lines = [line.partition("RESULT ")[2] for line in done.stdout.splitlines() if "RESULT " in line]
-    return sorted((json.loads(line) for line in lines), key=lambda one: int(one["rank"]))
 
 
 @pytest.mark.parametrize("where", [[], ["--one-address"]], ids=["own addresses", "one address"])
@@ -55,8 +33,8 @@ def test_wide_and_deep_learns_on_two_servers_and_two_workers(laptop: Workbench, 
     assert sum(first["server_rows"]) == 1800
 
 
-def test_resnet_learns_on_two_workers_that_share_one_model(laptop: Workbench) -> None:
-    first, second = results(laptop, EXAMPLES / "resnet" / "job.yaml")
+def test_resnet_learns_on_two_workers_that_share_one_model(resnet: list[Report]) -> None:
+    first, second = resnet
     for one in (first, second):
         assert one["world"] == 2
         assert one["accuracy_before"] < 0.5

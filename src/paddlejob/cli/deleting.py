@@ -13,7 +13,7 @@ from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import at
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.proc import is_alive
-from paddlejob.local.state import Folder, State
+from paddlejob.local.state import Folder, State, clear_up
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
@@ -51,7 +51,6 @@ def delete(
 
 
 def _end(folder: Folder, state: State, *, force: bool) -> None:
-    from paddlejob.local.runner import clear_up  # noqa: PLC0415 - the cluster's jobs do not need it
 
     for _ in range(2 if force else 1):
         if is_alive(state.pid, state.start_time) and not state.ended:

@@ -12,7 +12,7 @@ from rich.text import Text
 from paddlejob.api import PaddleJob
 from paddlejob.cli.finding import at
 from paddlejob.cli.listing import as_object, phase
-from paddlejob.cli.output import Cell, ObjectFormat, age, coloured, columns, console, show, show_objects
+from paddlejob.cli.output import Cell, ObjectFormat, age, coloured, columns, console, show, show_objects, upcoming
 from paddlejob.cli.pod_words import pod_word, restarts
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.core.children import Pod
@@ -99,7 +99,7 @@ async def _cluster_page(cluster: Cluster, job: PaddleJob) -> Page:
 
 
 def _why(job: PaddleJob) -> str:
-    return ": ".join(one for one in (job.status.reason, job.status.message) if one)
+    return ": ".join(one for one in (job.status.reason, job.status.message) if one) + upcoming(job)
 
 
 def unseen(job: PaddleJob) -> str:
@@ -127,7 +127,7 @@ def _lines(page: Page) -> Iterator[Text | str]:
         yield _head("Why", page.why)
     yield _head("Mode", _mode(job))
     yield _head("Age", _times(job))
-    if status.attempt:
+    if status.restarts or status.disruptions:
         yield _head("Restarts", f"{status.restarts} after failures, {status.disruptions} after disruptions")
     if status.failure is not None:
         code = "" if status.failure.exit_code is None else f", exit code {status.failure.exit_code}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -16,7 +15,7 @@ from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import at
 from paddlejob.cli.output import console, note
 from paddlejob.cli.where import ANYWHERE, Place
-from paddlejob.local.following import Follower
+from paddlejob.local.following import Logs
 from paddlejob.local.state import Folder, State
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def logs(
     tail: Annotated[int | None, Parameter(help="Only the last so many lines of each pod.")] = None,
     since: Annotated[float | None, Parameter(converter=seconds, help="Only the last 30s, 10m, 2h.")] = None,
 ) -> None:
-    """Print the output of a job's pods, all workers together.
+    """Print the output of a job's pods, all workers together; with -f also of those that take their places.
 
     Example: paddlejob logs -f wide-and-deep
     """
@@ -63,7 +62,7 @@ def logs(
     def here(folder: Folder, _: State) -> None:
         if since is not None:
             raise BadUse("the logs of jobs on this machine hold no times: use --tail instead of --since")
-        wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}.*.log"
+        wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}"
         for pod, line in _local_lines(folder, wanted, tail, follow=follow):
             lines.show(pod, line)
 
@@ -88,16 +87,14 @@ async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Pr
 
 
 def _local_lines(folder: Folder, wanted: str, tail: int | None, *, follow: bool) -> Iterator[tuple[str, str]]:
-    followers: dict[Path, Follower] = {}
+    following = Logs(folder.logs, wanted)
     first = True
     while True:
         state = folder.read()
         over = not follow or state is None or not state.alive
-        for path in sorted(folder.logs.glob(wanted)):
-            follower = followers.setdefault(path, Follower(path))
-            lines = list(follower.lines(last_call=over))
+        for pod, lines in following.news(last_call=over):
             for line in lines[-tail:] if first and tail is not None else lines:
-                yield path.name.split(".")[0], line
+                yield pod, line
         if over:
             return
         first = False

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from paddlejob.api import PaddleJob
 
 Format = Literal["json", "yaml", "name", "wide"]
 ObjectFormat = Literal["json", "yaml", "name"]
@@ -93,6 +97,19 @@ def as_yaml(*objects: Any) -> str:
 def _without_managed_fields(one: dict[str, Any]) -> dict[str, Any]:
     meta = {key: value for key, value in one["metadata"].items() if key != "managedFields"}
     return {**one, "metadata": meta}
+
+
+def upcoming(job: PaddleJob) -> str:
+    """When a job that failed starts again, the whole of it or a single pod."""
+    at = job.status.next_attempt_time
+    seconds = (
+        math.ceil((datetime.fromisoformat(_without_fraction(at)) - datetime.now(timezone.utc)).total_seconds())
+        if at
+        else 0
+    )
+    if seconds <= 0:
+        return ""
+    return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
 
 
 def age(since: str) -> str:

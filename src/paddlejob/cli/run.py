@@ -159,12 +159,15 @@ def _volumes(said: tuple[str, ...]) -> dict[str, Path]:
 
 def _summary(job: PaddleJob, folder: Folder, console: Console, *, interrupted: bool) -> int:
     status, name = job.status, job.metadata.name
+    stays = folder.look() is not None
+    logs = f"logs are in {folder.logs}" if stays else "ttlSecondsAfterFinished is over: its logs are removed"
     if interrupted and not status.finished:
-        console.print(f"{name}: stopped; logs are in {folder.logs}", soft_wrap=True)
+        console.print(f"{name}: stopped; {logs}", soft_wrap=True)
         return INTERRUPTED
-    console.print(f"{name}: {status.phase}: {status.message}; logs are in {folder.logs}", soft_wrap=True)
+    console.print(f"{name}: {status.phase}: {status.message}; {logs}", soft_wrap=True)
     if status.failure is not None and status.failure.message:
         console.print(f"last lines of {status.failure.pod}:", style="red")
         console.print(status.failure.message, markup=False, soft_wrap=True)
-        console.print(f"more: paddlejob logs {name}", soft_wrap=True)
+        if stays:
+            console.print(f"more: paddlejob logs {name}", soft_wrap=True)
     return 0 if status.phase == "Completed" else 1

@@ -8,14 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from paddlejob.api.names import LABEL_RES_TYPE
+from paddlejob.cli.output import upcoming
 from paddlejob.cli.pod_words import pod_word, restarts, uptime
-from paddlejob.local.following import Follower
+from paddlejob.local.following import Logs
 from paddlejob.local.state import State
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
@@ -31,12 +32,11 @@ class View(Protocol):
     def close(self) -> None: ...
 
 
-class _Logs:
+class _Workers:
     """The output of all pods; that of workers is also told line by line."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._followers: dict[str, Follower] = {}
+        self._logs = Logs(folder)
         self.workers: set[str] = set()
 
     def know(self, state: State) -> None:
@@ -46,35 +46,29 @@ class _Logs:
 
     def news(self, *, last_call: bool = False) -> list[tuple[str, str]]:
         """Pod and line, of workers only; the others' lines are read too, for the table."""
-        told = []
-        for path in sorted(self._folder.glob("*.log")):
-            pod = path.name.split(".")[0]
-            follower = self._followers.setdefault(path.name, Follower(path))
-            lines = list(follower.lines(last_call=last_call))
-            if pod in self.workers:
-                told += [(pod, line) for line in lines]
-        return told
+        news = list(self._logs.news(last_call=last_call))
+        return [(pod, line) for pod, lines in news if pod in self.workers for line in lines]
 
     def last(self, pod: str) -> str:
-        found = [one.last for name, one in self._followers.items() if name.split(".")[0] == pod and one.last]
-        return found[-1] if found else ""
+        return self._logs.last(pod)
 
 
 class PlainView:
     def __init__(self, logs: Path, console: Console) -> None:
-        self._logs = _Logs(logs)
+        self._logs = _Workers(logs)
         self._console = console
         self._phase: str | None = None
-        self._reason = ""
+        self._told: tuple[str, str | None] = ("", None)
 
     def update(self, state: State) -> None:
         self._logs.know(state)
         status, name = state.job.status, state.job.metadata.name
         if status.phase != self._phase:
             self._say(f"{name}: {status.phase}")
-        if status.reason and status.reason != self._reason and not status.finished:
-            self._say(f"{name}: {status.reason}: {status.message}")
-        self._phase, self._reason = status.phase, status.reason
+        told = (status.reason, status.next_attempt_time)
+        if status.reason and told != self._told and not status.finished:
+            self._say(f"{name}: {status.reason}: {status.message}{upcoming(state.job)}")
+        self._phase, self._told = status.phase, told
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._logs.news(last_call=last_call):
@@ -89,7 +83,7 @@ class PlainView:
 
 class LiveView:
     def __init__(self, logs: Path, console: Console) -> None:
-        self._logs = _Logs(logs)
+        self._logs = _Workers(logs)
         self._console = console
         self._state: State | None = None
         self._colours: dict[str, str] = {}
@@ -106,19 +100,14 @@ class LiveView:
             colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
             self._live.console.print(Text.assemble((f"{pod} ", colour), line), soft_wrap=True)
         if self._state is not None:
-            self._live.update(self._table(self._state), refresh=True)
+            self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
 
     def close(self) -> None:
         self.tick(last_call=True)
         self._live.stop()
 
     def _table(self, state: State) -> Table:
-        status, name = state.job.status, state.job.metadata.name
-        phase = status.phase or "Pending"
-        title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
-        if status.reason:
-            title.append(f"  {status.reason}: {status.message}", "yellow")
-        table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
+        table = Table(box=None, header_style="dim", pad_edge=False)
         for column in ("POD", "STATE", "UP", "RESTARTS"):
             table.add_column(column, no_wrap=True)
         table.add_column("LAST LINE", no_wrap=True, overflow="ellipsis", ratio=1)
@@ -132,3 +121,13 @@ class LiveView:
                 Text(self._logs.last(pod.metadata.name), "dim"),
             )
         return table
+
+
+def _title(state: State) -> Text:
+    """Apart from the table, which is narrow while there are no pods: just then there is most to say."""
+    status, name = state.job.status, state.job.metadata.name
+    phase = status.phase or "Pending"
+    title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
+    if status.reason:
+        title.append(f"  {status.reason}: {status.message}{upcoming(state.job)}", "yellow")
+    return title

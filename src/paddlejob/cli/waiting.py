@@ -52,8 +52,9 @@ def wait(
 def _wait_here(name: str, folder: Folder, goal: Goal, limit: float | None) -> int:
     deadline = None if limit is None else time.monotonic() + limit
     now = "Pending"
+    state: State | None = None
     while True:
-        state = folder.read()
+        state = folder.read() or (state if state and state.job.status.finished else None)
         if state is None:
             return _say(name, "Deleted", "", goal)
         now = phase(state)

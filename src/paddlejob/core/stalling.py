@@ -9,6 +9,7 @@ import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
+from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import ports_needed
@@ -92,5 +93,9 @@ def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
 
 
 def _waits_for_us(job: PaddleJob, observed: Observed, message: str) -> bool:
-    """A pod without its environment yet is in good order: we write it when all addresses are known."""
-    return observed.config_map is None or f'configmap "{job.metadata.name}" not found' in message
+    """A pod without its environment yet is in good order: we write it when all addresses are known.
+
+    When it is there, a kubelet needs a while to notice, be it that there was none, or that of the attempt before.
+    """
+    ours = (f'configmap "{job.metadata.name}" not found', f"couldn't find key {environment_key(job)} ")
+    return observed.config_map is None or any(one in message for one in ours)

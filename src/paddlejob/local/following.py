@@ -1,9 +1,12 @@
-"""Following log files: the complete lines that came since the last look."""
+"""Following the output of pods: the whole lines that came since the last look, from one life of a pod to the next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from paddlejob.local.logfiles import LogFile, log_files
 
 
 class Follower:
@@ -32,3 +35,30 @@ class Follower:
             text = line.decode(errors="replace").rstrip("\r").rpartition("\r")[2]
             self.last = text.strip() or self.last
             yield text
+
+
+class Logs:
+    """The pods of a job whose names are `wanted`, a pattern: as they are now, and those that take their places."""
+
+    def __init__(self, folder: Path, wanted: str = "*") -> None:
+        self._folder = folder
+        self._wanted = wanted
+        self._followers: dict[LogFile, Follower] = {}
+        self._first_lives: dict[tuple[str, str], int] = {}
+
+    def news(self, *, last_call: bool = False) -> Iterator[tuple[str, list[str]]]:
+        """Pod and new lines."""
+        found = [one for one in log_files(self._folder) if fnmatchcase(one.pod, self._wanted)]
+        newest = {(one.pod, one.container): one.life for one in found}  # in order: the last is the newest
+        for one in found:
+            life = newest[one.pod, one.container]
+            if one.life < self._first_lives.setdefault((one.pod, one.container), life):
+                continue
+            follower = self._followers.setdefault(one, Follower(self._folder / one.name))
+            yield one.pod, list(follower.lines(last_call=last_call or one.life < life))
+
+    def last(self, pod: str) -> str:
+        """The last line of the newest pod of this name."""
+        lives = [one.life for one in self._followers if one.pod == pod]
+        found = [follower.last for one, follower in self._followers.items() if one.pod == pod and one.life == lives[-1]]
+        return next((line for line in reversed(found) if line), "")

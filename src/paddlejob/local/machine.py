@@ -6,6 +6,7 @@ The local counterpart of an API server with its nodes. It decides nothing.
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from paddlejob.core import (
 from paddlejob.core.template import mapping
 from paddlejob.local.invocation import Setting
 from paddlejob.local.manifest import Data, Manifest
-from paddlejob.local.pod import LocalPod
+from paddlejob.local.pod import LocalPod, Place
 from paddlejob.local.processes import Event, Supervisor
 from paddlejob.local.volumes import Volumes
 
@@ -68,12 +69,14 @@ class Machine:
         self._tell = tell
         self._config_maps: dict[str, Data] = dict(manifest.config_maps)
         self._environment: ConfigMap | None = None
+        self._lives: Counter[str] = Counter()
+        self._given: dict[tuple[str, int], str] = {}
         self.pods: dict[str, LocalPod] = {}
         surroundings.logs.mkdir(parents=True, exist_ok=True)
 
     def observe(self, job: PaddleJob) -> Observed:
         for name in [name for name, pod in self.pods.items() if pod.gone]:
-            self.pods.pop(name).close()
+            self.pods.pop(name).forget()
         pods = tuple(pod.snapshot() for pod in self.pods.values())
         return observe(job, pods, (), (self._environment,) if self._environment else ())
 
@@ -88,13 +91,13 @@ class Machine:
                 self._advance()
             case Create():
                 raise AssertionError("by address there are no services")
-            case Delete(name=name):
-                if pod := self.pods.get(name):
+            case Delete(name=name, uid=uid):
+                if (pod := self.pods.get(name)) and pod.meta.uid == uid:
                     pod.delete()
             case ReservePorts():
                 raise AssertionError("a job on the host's network begins with its ports here")
             case DeleteJob():
-                pass  # a run has ended by then: what it left expires when somebody looks
+                self.stop()  # what it owns goes with it
             case Touch(name=name):
                 self._touch(name, action)
             case Announce():
@@ -105,9 +108,12 @@ class Machine:
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.
         body = {**body, "metadata": {**mapping(body["metadata"]), "uid": str(uuid.uuid4())}}
-        address = next(self._addresses)
+        life = self._lives[name]
+        self._lives[name] += 1
+        address = self._address(name, life)
+        place = Place(self._around.logs, self._around.folder / "volumes" / f"{name}.{life}", life)
         maps = {"ConfigMap": self._config_maps, "Secret": self._manifest.secrets}
-        volumes = Volumes(mapping(body["spec"]), self._around.folder / "volumes" / name, self._around.volumes, maps)
+        volumes = Volumes(mapping(body["spec"]), place.volumes, self._around.volumes, maps)
 
         def setting() -> Setting:
             return Setting(
@@ -120,9 +126,16 @@ class Machine:
                 command=self._around.command,
             )
 
-        pod = LocalPod(body, setting, volumes, self._around.logs, supervisor=self._supervisor, changed=self._changed)
+        pod = LocalPod(body, setting, volumes, place, supervisor=self._supervisor, changed=self._changed)
         self.pods[name] = pod
         pod.advance()
+
+    def _address(self, name: str, life: int) -> str:
+        """Another than the last pod of this name had, and the same as the one before that: two are enough."""
+        place = (name, life % 2)
+        if place not in self._given:
+            self._given[place] = next(self._addresses)
+        return self._given[place]
 
     def _touch(self, name: str, action: Touch) -> None:
         if pod := self.pods.get(name):

@@ -6,6 +6,7 @@ It starts what may start, hears how processes end, and says what it is as the sa
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -21,10 +22,19 @@ from paddlejob.core.template import main_index, mapping, mappings
 from paddlejob.local.container import Container, Kind, RestartPolicy, timestamp
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
+from paddlejob.local.logfiles import LogFile
 from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
 from paddlejob.local.volumes import Volumes
 
 DEFAULT_GRACE = 30.0
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a pod keeps its things, and which pod of its name it is, from 0."""
+
+    logs: Path
+    volumes: Path
+    life: int = 0
 
 
 class LocalPod:
@@ -33,7 +43,7 @@ class LocalPod:
         body: dict[str, Any],
         setting: Callable[[], Setting],
         volumes: Volumes,
-        logs: Path,
+        place: Place,
         *,
         supervisor: Supervisor,
         changed: Callable[[], None],
@@ -47,16 +57,17 @@ class LocalPod:
         self._changed = changed
         self._timers: set[asyncio.TimerHandle] = set()
         self._deleted_at: str | None = None
-        self.containers = self._containers(logs)
+        self._place = place
+        self.containers = self._containers()
 
-    def _containers(self, logs: Path) -> list[Container]:
+    def _containers(self) -> list[Container]:
         policy: RestartPolicy = self._spec.get("restartPolicy", "Never")
         places: tuple[tuple[Kind, str], ...] = (("init", "initContainers"), ("main", "containers"))
         made = []
         for place, found in places:
             for one in mappings(self._spec.get(found)):
                 kind: Kind = "sidecar" if place == "init" and one.get("restartPolicy") == "Always" else place
-                log = logs / f"{self.meta.name}.{one.get('name')}.log"
+                log = self._place.logs / LogFile(self.meta.name, str(one.get("name")), self._place.life).name
                 made.append(Container(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
         return made
 
@@ -67,6 +78,10 @@ class LocalPod:
     @property
     def gone(self) -> bool:
         return self.deleting and not any(one.running for one in self.containers)
+
+    @property
+    def _grace(self) -> float:
+        return float(self._spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE))
 
     @property
     def finished(self) -> bool:
@@ -128,6 +143,7 @@ class LocalPod:
         except NotYet as missing:
             one.wait(missing.reason, missing.message)
             return
+        one.wait("ContainerCreating", "")
         one.launched = True
         self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
 
@@ -169,16 +185,15 @@ class LocalPod:
         """As a kubelet ends a pod: SIGTERM, the grace period, SIGKILL."""
         if self.deleting:
             return
-        self._deleted_at = timestamp(time.time())
+        self._deleted_at = timestamp(time.time() + self._grace)  # when it ought to be gone, as an API server says it
         self._stop()
         self._changed()
 
     def _stop(self) -> None:
-        grace = float(self._spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         for one in self.containers:
             if one.running:
                 self._supervisor.signal(one.id, signal.SIGTERM)
-                self._later(grace, partial(self._supervisor.kill, one.id))
+                self._later(self._grace, partial(self._supervisor.kill, one.id))
 
     def kill(self) -> None:
         """At once, without asking."""
@@ -191,6 +206,11 @@ class LocalPod:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
+
+    def forget(self) -> None:
+        """It is gone, and what lived in its volumes goes with it; its logs stay."""
+        self.close()
+        shutil.rmtree(self._place.volumes, ignore_errors=True)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

@@ -24,6 +24,8 @@ from paddlejob.local.volumes import Volumes
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
     if cause := unrunnable(job) or _without_etcd(job, around):
         raise BadFile(f"{manifest.path.name}: {cause.message}")
+    if job.spec.suspend:
+        raise BadFile(f"{manifest.path.name}: spec.suspend is true, and here nobody can resume a job: remove it to run")
     for role, asked in job.spec.roles:
         if asked.replicas:
             slot = Slot(role, 0, pod_name(job.metadata.name, role, 0))

@@ -16,7 +16,7 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
-from paddlejob.core import Action, Announce, AskEtcd, ForgetEtcd, plan
+from paddlejob.core import Action, Announce, AskEtcd, DeleteJob, ForgetEtcd, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
@@ -26,13 +26,14 @@ from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
-from paddlejob.local.state import Folder, State, Told
-from paddlejob.local.sweeping import sweep
+from paddlejob.local.state import Folder, State, Told, clear_up
 from paddlejob.meeting import Meetings
 
 NAMESPACE = "default"
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.
 MOST_TURNS = 50
+# Timers stand still while a laptop sleeps, deadlines do not: so nothing sleeps longer than this without a look.
+LONGEST_NAP = 15.0
 
 
 class Runner:
@@ -92,10 +93,13 @@ class Runner:
             self.machine.kill()
         else:
             self._stopping = True
-            meta = msgspec.structs.replace(self.job.metadata, deletion_timestamp=timestamp(_now()))
-            self.job = msgspec.structs.replace(self.job, metadata=meta)
+            self._mark_deleted()
             self.machine.stop()
         self._due.set()
+
+    def _mark_deleted(self) -> None:
+        meta = msgspec.structs.replace(self.job.metadata, deletion_timestamp=timestamp(_now()))
+        self.job = msgspec.structs.replace(self.job, metadata=meta)
 
     def _over(self) -> bool:
         if self._stopping:
@@ -115,6 +119,8 @@ class Runner:
             actions = [one for one in made.actions if not self._ask(one)]
             for action in actions:
                 self.machine.do(action)
+                if isinstance(action, DeleteJob):
+                    self._mark_deleted()
             if made.wake_at is not None:
                 self._wake_in((made.wake_at - now).total_seconds())
             if unchanged and not actions:
@@ -141,7 +147,7 @@ class Runner:
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._due.set)
+        self._timer = asyncio.get_running_loop().call_later(min(LONGEST_NAP, seconds), self._due.set)
 
     def _hear(self, event: Event) -> None:
         self.machine.handle(event)
@@ -210,12 +216,6 @@ def claim(folder: Folder, job: PaddleJob) -> None:
     if state is not None:
         clear_up(state)
     folder.create()
-
-
-def clear_up(state: State) -> None:
-    """End what a run left behind whose runner and supervisor were killed at the same moment."""
-    if state.token and not state.ended and not state.alive:
-        sweep(state.token, set())
 
 
 def _now() -> datetime:

@@ -1,7 +1,8 @@
 """What is known of local jobs, on disk and for their owner only, so that other terminals can ask.
 
 One folder per job, one file that is always whole (written beside and renamed). A job whose runner is gone without
-saying goodbye is recognised by the runner's pid and start time.
+saying goodbye is recognised by the runner's pid and start time. One whose ttlSecondsAfterFinished is over is not there
+any more: whoever looks removes it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 
 import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
+from paddlejob.core.ttl import expires_at
 from paddlejob.local.errors import NotFound
 from paddlejob.local.proc import is_alive
+from paddlejob.local.sweeping import sweep
 
 FILE = "state.json"
 PRIVATE = 0o700
@@ -46,6 +50,12 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     def alive(self) -> bool:
         """Whether its runner still looks after it."""
         return not self.ended and is_alive(self.pid, self.start_time)
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time to live is over; while its runner still cleans up, it is not."""
+        at = expires_at(self.job)
+        return at is not None and datetime.now(timezone.utc) >= at and not self.alive
 
 
 _decoder = msgspec.json.Decoder(State)
@@ -92,18 +102,33 @@ class Folder:
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def look(self) -> State | None:
+        """What is there; a job that has expired is removed."""
+        state = self.read()
+        if state is None or not state.expired:
+            return state
+        clear_up(state)
+        self.remove()
+        return None
+
+
+def clear_up(state: State) -> None:
+    """End what a run left behind whose runner and supervisor were killed at the same moment."""
+    if state.token and not state.ended and not state.alive:
+        sweep(state.token, set())
+
 
 def folders(base: Path, namespace: str | None = None) -> Iterator[tuple[Folder, State]]:
     """All local jobs, in order of namespace and name."""
     for path in sorted(base.glob(f"{namespace or '*'}/*/{FILE}")):
         folder = Folder(path.parent)
-        if state := folder.read():
+        if state := folder.look():
             yield folder, state
 
 
 def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     folder = Folder.of(base, namespace, name)
-    state = folder.read()
+    state = folder.look()
     if state is None:
         raise NotFound(f"there is no local job {name} in namespace {namespace}: `paddlejob list` shows those there are")
     return folder, state

@@ -23,14 +23,14 @@ import paddlejob
 from paddlejob.api import PaddleJob
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
-from paddlejob.local.following import Follower
+from paddlejob.local.following import Logs
 from paddlejob.local.interpreter import find_python, has_paddle
 from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest, as_manifest
 from paddlejob.local.preflight import check
 from paddlejob.local.proc import is_alive
-from paddlejob.local.runner import NAMESPACE, claim, clear_up, here
-from paddlejob.local.state import Folder, State, find, root
+from paddlejob.local.runner import NAMESPACE, claim, here
+from paddlejob.local.state import Folder, State, clear_up, find, root
 from paddlejob.sdk import errors
 from paddlejob.sdk.description import Description, Json
 from paddlejob.sdk.here_runner import LOG, STARTED, Order
@@ -100,18 +100,18 @@ class Here:
 
     async def logs(self, key: Key, wanted: Wanted) -> AsyncGenerator[Line, None]:
         role = "*" if wanted.role == "all" else wanted.role
-        pattern = f"{key.name}-{role}-{'*' if wanted.index is None else wanted.index}.*.log"
-        followers: dict[Path, Follower] = {}
+        folder, _ = self._state(key)
+        following = Logs(folder.logs, f"{key.name}-{role}-{'*' if wanted.index is None else wanted.index}")
+        first = True
         while True:
-            folder, state = self._state(key)
+            _, state = self._state(key)
             over = not wanted.follow or not state.alive
-            for path in sorted(folder.logs.glob(pattern)):
-                new = path not in followers
-                lines = list(followers.setdefault(path, Follower(path)).lines(last_call=over))
-                for text in lines[-wanted.tail :] if new and wanted.tail else lines:
-                    yield Line(path.name.split(".")[0], text)
+            for pod, lines in following.news(last_call=over):
+                for text in lines[-wanted.tail :] if first and wanted.tail else lines:
+                    yield Line(pod, text)
             if over:
                 return
+            first = False
             await asyncio.sleep(PAUSE)
 
     async def events(self, key: Key) -> tuple[Happening, ...]:

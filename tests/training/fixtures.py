@@ -1,0 +1,31 @@
+"""Fixtures of tests that train with real PaddlePaddle on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.local.workbench import Workbench
+from tests.training.reports import EXAMPLES, Report, results
+from tools.paddle_env import paddle_python
+
+
+@pytest.fixture(scope="session")
+def paddle() -> Path:
+    """A Python with PaddlePaddle 2.6.2; `make test` has made it before, with the same pins."""
+    return paddle_python()
+
+
+@pytest.fixture
+def laptop(bench: Workbench, paddle: Path) -> Workbench:
+    bench.env["PADDLEJOB_PYTHON"] = str(paddle)
+    return bench
+
+
+@pytest.fixture(scope="session")
+def resnet(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """What the two workers of examples/resnet say when nothing disturbs them."""
+    bench = Workbench(tmp_path_factory.mktemp("resnet"))
+    bench.env["PADDLEJOB_PYTHON"] = str(paddle)
+    return results(bench, EXAMPLES / "resnet" / "job.yaml")
