@@ -39,6 +39,7 @@ bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real A
 	@$(BIN)/python -m bench.cli
 	@$(BIN)/python -m bench.local
 	@$(BIN)/python -m bench.jobs
+	@RECOVERY_JOBS=200 $(BIN)/pytest -q -s tests/scenarios/test_recovery.py
 
 paddle: env ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
 	$(call say,Getting PaddlePaddle for the tests)

@@ -6,9 +6,7 @@ What Python users import stands here and is loaded when it is first used, so tha
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as typing's, without loading it: whatever is imported from this package pays for it
 if TYPE_CHECKING:
     from paddlejob.sdk.aio import AsyncPaddleJob
     from paddlejob.sdk.datasets import dataset_from_reader, dist_reader
@@ -52,6 +50,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'paddlejob' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - see above
+
     value: object = getattr(import_module(f"paddlejob.sdk.{home}"), name)
     globals()[name] = value
     return value

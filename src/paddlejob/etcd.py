@@ -9,9 +9,10 @@ import asyncio
 import base64
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import aiohttp
+if TYPE_CHECKING:
+    import aiohttp
 
 TIMEOUT = 5.0
 
@@ -24,7 +25,7 @@ class Etcd:
     """`server` is ADDRESS:PORT in every call: jobs may use different ones."""
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
-        self._timeout = aiohttp.ClientTimeout(total=timeout)
+        self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Etcd:
@@ -51,8 +52,11 @@ class Etcd:
             await self._post(server, "deleterange", {"key": _coded(prefix), "range_end": _coded(_after(prefix))})
 
     async def _post(self, server: str, what: str, body: dict[str, str]) -> dict[str, Any]:
-        if self._session is None:  # made late: most operators never see an elastic job
-            self._session = aiohttp.ClientSession(timeout=self._timeout, trust_env=False)
+        import aiohttp  # noqa: PLC0415 - most jobs are not elastic, and a local run without it starts sooner
+
+        if self._session is None:
+            limit = aiohttp.ClientTimeout(total=self._timeout)
+            self._session = aiohttp.ClientSession(timeout=limit, trust_env=False)
         try:
             async with self._session.post(f"http://{server}/v3/kv/{what}", json=body) as response:
                 if response.status != 200:
@@ -60,7 +64,7 @@ class Etcd:
                     raise EtcdError(f"etcd at {server} answers {response.status} to a {what}: {text}")
                 answer = await response.json(content_type=None)
         except asyncio.TimeoutError as error:
-            raise EtcdError(f"etcd at {server} does not answer within {self._timeout.total:g} s") from error
+            raise EtcdError(f"etcd at {server} does not answer within {self._timeout:g} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise EtcdError(f"etcd at {server} cannot be reached: {error}") from error
         if not isinstance(answer, dict):

@@ -79,12 +79,20 @@ def test_a_dead_cluster_does_not_hide_the_jobs_of_this_machine(person: Person, d
     assert person.pipes("list").code == 3
 
 
-def test_jobs_of_this_machine_cannot_be_scaled_or_suspended(person: Person) -> None:
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (("scale", "near", "2"), "near is not elastic: only a job with spec.elastic: 1 can be scaled"),
+        (("suspend", "near"), "near runs on this machine, where jobs cannot be"),
+        (("resume", "near"), "near runs on this machine, where jobs cannot be"),
+    ],
+    ids=["scale", "suspend", "resume"],
+)
+def test_a_job_of_this_machine_cannot_be_changed(person: Person, command: tuple[str, ...], says: str) -> None:
     run_here(person, "near")
-    for command in (("scale", "near", "2"), ("suspend", "near"), ("resume", "near")):
-        said = person.pipes(*command)
-        assert said.code == 2
-        assert "near runs on this machine, where jobs cannot be" in said.sentence
+    said = person.pipes(*command)
+    assert said.code == 2
+    assert says in said.sentence
 
 
 def test_a_job_of_this_machine_can_be_read_by_programs(person: Person) -> None:

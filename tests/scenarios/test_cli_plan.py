@@ -29,6 +29,7 @@ def test_the_plan_is_what_the_operator_makes(person: Person, desk: Desk, intrane
         (made,) = [each for each in desk.objects(plural) if each["metadata"]["name"] == meta["name"]]
         assert made["metadata"]["labels"].items() >= meta["labels"].items()
         text = json.dumps(one).replace(UID, uid).replace(f"-{UID[:8]}-", f"-{uid[:8]}-")
+        text = text.replace(f"_{UID[:8]}_", f"_{uid[:8]}_")
         for name, pod in pods.items():
             text = text.replace(f"<address of {name}>", pod["status"]["podIP"])
         wanted = json.loads(text)

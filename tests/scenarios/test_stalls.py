@@ -121,6 +121,7 @@ def test_pods_that_no_node_can_take(desk: Desk) -> None:
 
 
 def test_what_this_release_cannot_run_is_said_and_nothing_is_made(desk: Desk) -> None:
-    desk.submit(a_job("early", elastic=1))
+    worker = {**a_role(2), "requests": 1, "limits": 3}
+    desk.submit(a_job("early", elastic=1, worker=worker, intranet="Service"))
     says_why(desk, "early", "NotSupported", "elastic")
     assert not desk.pods()

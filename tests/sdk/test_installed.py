@@ -34,6 +34,14 @@ assert all(getattr(job, name) is getattr(paddlejob, name) for name in job.__all_
 from paddle.job import PaddleJob, CephFSVolume
 made = PaddleJob(job_name="a", entry_point="python train.py", cpu_nums=1, runtime_image="b")
 assert "kind: PaddleJob" in made.to_yaml()
+# There is no cluster; that it is said means that the client loads beside PaddlePaddle.
+try:
+    made.submit()
+except job.PaddleJobError as error:
+    assert "kubeconfig" in str(error), error
+else:
+    raise AssertionError("submitted to no cluster")
+assert "aiohttp" in sys.modules
 """
 
 
