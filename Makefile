@@ -32,8 +32,10 @@ $(VENV)-demo/.installed: pyproject.toml
 	@touch $@
 
 test: check cluster paddle ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
-	$(call say,Running all tests (about ten minutes))
-	@$(BIN)/pytest -n $(PROCESSES) --dist loadfile --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+	$(call say,Testing the core: every branch of it)
+	@$(BIN)/pytest -q -n $(PROCESSES) tests/core --ignore=tests/core/properties --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
+	$(call say,Running all other tests (about a quarter of an hour))
+	@$(BIN)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --ignore-glob='tests/core/test_*.py'
 
 bench: cluster ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
 	@$(BIN)/python -m bench.cli

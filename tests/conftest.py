@@ -2,6 +2,22 @@
 
 import asyncio
 
+import pytest
+
+# Files that take long come first, so that no process is left alone with one of them at the end.
+LONG = (
+    "tests/training/test_elastic",
+    "tests/scenarios/test_killed",
+    "tests/training/test_restarts",
+    "tests/docs",
+    "tests/training",
+    "tests/sdk/test_installed",
+    "tests/sdk/test_document",
+    "tests/local/test_life",
+    "tests/scenarios",
+    "tests/deploy",
+)
+
 pytest_plugins = [
     "tests.cluster.fixtures",
     "tests.operator.fixtures",
@@ -16,3 +32,10 @@ def pytest_configure() -> None:
     """Before Python 3.14 pytest-asyncio's question for the current loop makes one that nobody closes, and warnings
     are errors here. Once it has been said that there is none, none is made."""
     asyncio.set_event_loop(None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((at for at, name in enumerate(LONG) if item.nodeid.startswith(name)), len(LONG))
+
+    items.sort(key=place)

@@ -59,6 +59,10 @@ class Actor:
         prefix = f"{self.name}-"
         return {name.removeprefix(prefix): pod for name, pod in self.desk.pods().items() if name.startswith(prefix)}
 
+    def attempts(self) -> list[str]:
+        """To which attempt each pod belongs."""
+        return [one["metadata"]["labels"]["batch.paddlepaddle.org/attempt"] for one in self.pods().values()]
+
     def there(self, *names: str) -> Check:
         return lambda: set(self.pods()) == set(names)
 

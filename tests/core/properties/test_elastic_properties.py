@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from paddlejob.core import Create
 from tests.builders import an_elastic_job
-from tests.core.test_properties import happen, paths
+from tests.core.properties.test_properties import happen, paths
 from tests.core.world import World
 
 Happening = tuple[str, int]
