@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 
 import pytest
 
 from tests.cluster.audit import without_watches
-from tests.cluster.control_plane import NODE_LABELS
+from tests.cluster.control_plane import NODE_LABELS, ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
 from tests.scenarios.desk import Desk, Json, a_job, a_role
@@ -41,16 +42,32 @@ def on_node(role: Json, label: str) -> Json:
     return role
 
 
-def test_recovery_costs_no_more_calls_than_the_first_start(desk: Desk, start_operator: StartOperator) -> None:
+@pytest.fixture
+def add_node(control_plane: ControlPlane) -> Iterator[Callable[[str, dict[str, str]], None]]:
+    """Adds nodes that are gone after the test: others share the cluster."""
+    added: list[str] = []
+
+    def add(name: str, labels: dict[str, str]) -> None:
+        added.append(name)
+        control_plane.add_node(name, labels=labels)
+
+    yield add
+    for name in added:
+        control_plane.remove_node(name)
+
+
+def test_recovery_costs_no_more_calls_than_the_first_start(
+    desk: Desk, start_operator: StartOperator, add_node: Callable[[str, dict[str, str]], None]
+) -> None:
     labels = {**NODE_LABELS, "test.paddlejob/node": desk.namespace}
-    desk.control_plane.add_node(f"{desk.namespace}-shaky", labels=labels)
+    add_node(f"{desk.namespace}-shaky", labels)
     for number in range(JOBS):
         desk.submit(a_job(f"job-{number}", worker=on_node(a_role(2), desk.namespace)))
     begin = datetime.now(timezone.utc)
     start_operator(f"--namespace={desk.namespace}")  # now: so that they start all at once, as they recover
     wait_until(lambda: in_phase(desk, "Running", 0), timeout=240)
     first, kinds = calls_per_job(desk, begin)
-    desk.control_plane.add_node(f"{desk.namespace}-sound", labels=labels)
+    add_node(f"{desk.namespace}-sound", labels)
     lost = datetime.now(timezone.utc)
     # As a node that does not answer, but with a taint that pods do not tolerate for five minutes.
     taint = {"key": "test.paddlejob/lost", "effect": "NoExecute"}
