@@ -84,6 +84,7 @@ class Transport:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            await asyncio.sleep(0)  # a connection that is cut lets go of its socket in the loop's next turn
             self._session = None
 
     async def send(self, ask: Ask, timeout: float) -> bytes:
