@@ -67,9 +67,9 @@ def test_mere_counts_wait_ever_longer_and_anew_after_a_phase() -> None:
     for _ in range(6):
         memory.status_written(job, 5.0, only_counts=bool(pauses))
         pauses.append(memory.pause_before_counts(job, 5.0, patient=True))
-    assert pauses == [5, 10, 20, 40, 40, 40]
+    assert pauses == [30, 60, 120, 240, 240, 240]
     assert memory.pause_before_counts(job, 5.75, patient=False) == 0.25
     memory.status_written(job, 6.0, only_counts=False)
-    assert memory.pause_before_counts(job, 6.5, patient=True) == 4.5
+    assert memory.pause_before_counts(job, 6.5, patient=True) == 29.5
     memory.forget(job.metadata.uid)
     assert memory.pause_before_counts(job, 6.5, patient=True) == 0

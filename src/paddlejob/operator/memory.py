@@ -19,7 +19,7 @@ LONGEST_DELAY = timedelta(seconds=60)
 # A name that was taken is soon free again in most cases, and asking is cheap.
 LONGEST_DELAY_FOR_A_NAME = timedelta(seconds=5)
 COUNTS_INTERVAL = 1.0
-PATIENT_INTERVAL = 5.0
+PATIENT_INTERVAL = 30.0
 
 
 class _Entry(msgspec.Struct):

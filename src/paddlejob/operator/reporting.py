@@ -51,8 +51,9 @@ class Reporter:
         if not patch:
             return None
         quiet = only_counts(job.status, status)
-        # Of a worker that succeeded and is deleted, the status alone knows.
-        patient = _succeeded(job.status) == _succeeded(status)
+        # While a job starts, its next phase tells the counts too. Of a worker that succeeded and is deleted, the status
+        # alone knows.
+        patient = status.phase != "Running" and _succeeded(job.status) == _succeeded(status)
         pause = self._memory.pause_before_counts(job, self._clock(), patient=patient)
         if quiet and pause > 0:
             return pause
