@@ -34,7 +34,7 @@ elif args[0] == "run":
     here = [word.replace(dest.split()[1], str(image / "package")) for word in words]
     env = dict(os.environ)
     for source, target in (mount.split(":") for mount in mounts):
-        if target == "/root/.kube/config":
+        if target.endswith("/.kube/config"):
             env["KUBECONFIG"] = source
     sys.exit(subprocess.run(here, cwd=image / "package", env=env).returncode)
 elif args[0] == "info" and name in {broken!r}:

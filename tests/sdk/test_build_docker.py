@@ -46,15 +46,15 @@ def test_which_engine_builds(case: str, project: Path, tmp_path: Path) -> None:
 
 def test_the_image_holds_the_base_the_sdk_and_the_trainer_package(project: Path, tmp_path: Path) -> None:
     engines = Engines(tmp_path / "engines", "docker")
-    done = engines.bash(f"{SCRIPT} example /work/example paddlepaddle/paddle:2.6.2 team/job", project)
+    done = engines.bash(f"{SCRIPT} example /opt/example paddlepaddle/paddle:2.6.2 team/job", project)
     assert done.returncode == 0, done.stderr
     image = engines.image("team/job")
     assert (image / "Dockerfile").read_text().splitlines() == [
         "FROM paddlepaddle/paddle:2.6.2",
         "COPY paddle-operator /tmp/paddle-operator",
         "RUN python3 -m pip install --no-cache-dir /tmp/paddle-operator && rm -rf /tmp/paddle-operator",
-        'COPY ["package/", "/work/example/"]',
-        "WORKDIR /work/example",
+        'COPY ["package/", "/opt/example/"]',
+        "WORKDIR /opt/example",
     ]
     assert (image / "package" / "word2vec" / "train.py").read_text() == "print('training')\n"
     assert (image / "package" / ".hidden").exists()

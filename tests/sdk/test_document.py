@@ -15,11 +15,11 @@ import pytest
 import paddlejob
 from tests.operator.fixtures import StartOperator
 from tests.scenarios.desk import Desk
+from tests.sdk.blocks import BLOCKS
 from tests.sdk.engines import Engines
 
 ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
-BLOCKS = {path.stem: path.read_text() for path in (Path(__file__).parent / "document").glob("[0-9].*")}
 NAMESPACE = "yanxu"
 SUBMITS = f"{BLOCKS['3']}\njob.dist_train(trainer=lambda: print('inside'), paddle_job=paddle_job)\n"
 

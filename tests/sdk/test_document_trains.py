@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from paddlejob import PaddleJob
+from tests.sdk.blocks import BLOCKS
 from tests.sdk.environments import build, environment
 from tools.paddle_env import VERSION
 
 pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).parents[2]
-BLOCKS = {path.stem: path.read_text() for path in (Path(__file__).parent / "document").glob("[0-9].*")}
 
 # The document's readers and job; what the network learns is the example's.
 TRAIN = f"""

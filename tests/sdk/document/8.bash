@@ -1,1 +1,1 @@
-docker run --rm -it -v $HOME/.kube/config:/root/.kube/config <runtime image name> <entry point>
+docker run --rm -it -v $HOME/.kube/config:{home of root}/.kube/config <runtime image name> <entry point>

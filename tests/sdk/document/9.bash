@@ -1,1 +1,1 @@
-docker run --rm -it -v $HOME/.kube/config:/root/.kube/config python /example/train.py
+docker run --rm -it -v $HOME/.kube/config:{home of root}/.kube/config python /example/train.py
