@@ -1,15 +1,14 @@
-"""Elastic jobs, moment by moment: who is replaced, when it is completed, how it is scaled, what is said meanwhile."""
+"""Elastic jobs, moment by moment: what is made first, who is replaced, and how often."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from paddlejob.api import PaddleJob, Status, World
-from paddlejob.core import AskEtcd, Create, Delete, Etcd, ForgetEtcd, Observed, Plan, Pod, Said, observe, plan
+from paddlejob.api import World
+from paddlejob.core import AskEtcd, Create, Said, observe, plan
 from paddlejob.core.elastic import COMEBACKS
 from tests.builders import (
     ETCD,
@@ -17,51 +16,10 @@ from tests.builders import (
     NOW_TEXT,
     JobBuilder,
     PodBuilder,
-    a_config_map,
     a_pod,
     an_elastic_job,
-    pods_of,
 )
-
-ID = "team-train-8f432e67-0000"
-LATER = NOW + timedelta(minutes=5)
-SETTLED = World(replicas=2)
-
-
-def running(world: World = SETTLED, workers: int = 2) -> JobBuilder:
-    """A job that trains with two workers, asked for so many."""
-    return an_elastic_job(workers).with_status(phase="Running", start_time=NOW_TEXT, world=world)
-
-
-def said(value: str = "running", *exited: int, error: str = "") -> Said:
-    """An answer that judges the workers with these numbers."""
-    return Said(ID, NOW, value, frozenset(f"uid-of-train-worker-{one}" for one in exited), error)
-
-
-def look(job: JobBuilder, *pods: PodBuilder | None, heard: Said | None = None, at: datetime = NOW) -> Plan:
-    """One look at a job whose workers are these."""
-    made = job.build()
-    there = [one.of(made, "worker", index).build() for index, one in enumerate(pods) if one is not None]
-    seen = observe(made, there, (), [a_config_map(made)] if there else [])
-    return plan(made, replace(seen, etcd=Etcd(said=heard or said())), at)
-
-
-def runs(address: str = "10.0.0.1") -> PodBuilder:
-    return a_pod().with_address(address).running().touched()
-
-
-def deleted(made: Plan) -> list[str]:
-    return [one.name for one in made.actions if isinstance(one, Delete)]
-
-
-def created(made: Plan) -> list[str]:
-    return [one.name for one in made.actions if isinstance(one, Create)]
-
-
-def world(made: Plan) -> World:
-    assert made.status.world is not None
-    return made.status.world
-
+from tests.core.elastic_looks import ID, SETTLED, created, deleted, look, running, runs, said, world
 
 # Before the first worker.
 
@@ -228,154 +186,3 @@ def test_another_attempt_begins_a_new_account() -> None:
 def test_a_backoff_limit_restarts_the_whole_job_for_a_failure_of_the_program() -> None:
     made = look(running().asking(backoff_limit=1), runs(), runs().failed(7))
     assert (made.status.phase, made.status.restarts) == ("Restarting", 1)
-
-
-# Completion.
-
-
-def test_it_is_completed_when_the_launcher_says_so_after_the_first_exit() -> None:
-    made = look(running(), runs(), runs().succeeded(), heard=said("completed", 1), at=LATER)
-    assert made.status.phase == "Running"
-    assert world(made).completed == "2026-05-04T12:05:00Z"
-    job = running().with_status(made.status)
-    made = look(job, runs().succeeded(), runs().succeeded(), heard=said("completed", 1))
-    assert (made.status.phase, made.status.elastic) == ("Completed", "NONE")
-    assert made.status.message == "2 of 2 workers succeeded"
-
-
-def test_all_at_once_too() -> None:
-    made = look(running(), runs().succeeded(), runs().succeeded(), heard=said("completed", 0, 1))
-    assert made.status.phase == "Completed"
-
-
-COMPLETED = replace(SETTLED, completed=NOW_TEXT)
-AFTERWARDS: dict[str, tuple[PodBuilder | None, datetime, str]] = {
-    "the other still writes": (runs(), LATER, "Running"),
-    "it exits 0": (runs().succeeded(), LATER, "Completed"),
-    "it fails": (runs().failed(7), LATER, "Completed"),
-    "it is gone": (None, LATER, "Completed"),
-    "it hangs": (runs(), NOW + timedelta(minutes=10), "Completed"),
-}
-
-
-@pytest.mark.parametrize(("other", "at", "expected"), AFTERWARDS.values(), ids=AFTERWARDS)
-def test_after_the_first_has_completed(other: PodBuilder | None, at: datetime, expected: str) -> None:
-    made = look(running(COMPLETED), runs().succeeded(), other, heard=said("running", 0), at=at)
-    assert made.status.phase == expected
-    assert not [one for one in made.actions if isinstance(one, Create | Delete | AskEtcd)]
-    assert expected == "Completed" or made.wake_at == NOW + timedelta(minutes=10)
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_completed_job_is_not_scaled(workers: int) -> None:
-    made = look(running(COMPLETED, workers), runs().succeeded(), runs(), runs())
-    assert (created(made), deleted(made), made.status.phase) == ([], [], "Running")
-
-
-# Scaling.
-
-
-def test_scaling_up_makes_the_missing_workers_and_touches_no_other() -> None:
-    job = running(workers=4)
-    made = look(job, runs(), runs())
-    assert created(made) == ["train-worker-2", "train-worker-3"]
-    assert deleted(made) == []
-    assert (made.status.phase, made.status.elastic) == ("Scaling", "DOING")
-    condition = made.status.condition("Running")
-    assert condition is not None
-    assert condition.status == "True"  # it trains meanwhile
-    made = look(job.with_status(made.status), runs(), runs(), runs(), runs())
-    assert (made.status.phase, made.status.elastic) == ("Running", "DONE")
-    assert world(made) == World(replicas=4, scalings=1)
-
-
-def test_scaling_down_removes_the_highest_first() -> None:
-    job = running(World(replicas=4), workers=2)
-    made = look(job, runs(), runs(), runs(), runs())
-    assert deleted(made) == ["train-worker-3", "train-worker-2"]
-    assert (made.status.phase, made.status.elastic) == ("Scaling", "DOING")
-    made = look(job.with_status(made.status), runs(), runs(), runs().deleting(), None)
-    assert (deleted(made), made.status.phase) == ([], "Scaling")
-    made = look(job.with_status(made.status), runs(), runs())
-    assert (made.status.phase, made.status.elastic) == ("Running", "DONE")
-
-
-def test_worker_ten_is_higher_than_worker_nine() -> None:
-    made = look(an_elastic_job(2, most=20).with_status(world=World(replicas=11)), *[runs() for _ in range(11)])
-    assert deleted(made)[:2] == ["train-worker-10", "train-worker-9"]
-
-
-def test_there_are_never_more_workers_than_the_limit() -> None:
-    made = look(running(workers=9), runs(), runs())
-    assert created(made) == ["train-worker-2", "train-worker-3"]
-
-
-def test_scaling_goes_on_while_a_worker_is_replaced() -> None:
-    job = running(workers=3)
-    made = look(job, runs(), runs().evicted())
-    assert (made.status.phase, made.status.disruptions) == ("Scaling", 1)
-    made = look(job.with_status(made.status), runs(), runs().evicted())
-    assert deleted(made) == ["train-worker-1"]
-    made = look(job.with_status(made.status), runs(), None)
-    made = look(job.with_status(made.status), runs(), None)
-    assert (created(made), made.status.phase) == (["train-worker-1", "train-worker-2"], "Scaling")
-
-
-STATES: dict[str, tuple[JobBuilder, tuple[PodBuilder | None, ...], str]] = {
-    "none is there": (an_elastic_job(3), (), "Pending"),
-    "not enough run": (an_elastic_job(3), (runs(), a_pod().placed(), a_pod().placed()), "Starting"),
-    "enough run, one does not": (an_elastic_job(3), (runs(), runs(), a_pod()), "Running"),
-    "all run": (an_elastic_job(3), (runs(), runs(), runs()), "Running"),
-}
-
-
-@pytest.mark.parametrize(("job", "pods", "expected"), STATES.values(), ids=STATES)
-def test_the_phase_when(job: JobBuilder, pods: tuple[PodBuilder | None, ...], expected: str) -> None:
-    assert look(job, *pods).status.phase == expected
-
-
-# After the end.
-
-
-def ended(known: World = COMPLETED, minutes: int = 0, **fields: object) -> PaddleJob:
-    at = (NOW - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return an_elastic_job().asking(**fields).with_status(phase="Completed", completion_time=at, world=known).build()
-
-
-def after(job: PaddleJob, *pods: Pod, forgotten: bool = False) -> Plan:
-    seen: Observed = replace(observe(job, pods), etcd=Etcd(forgotten=forgotten))
-    return plan(job, seen, NOW)
-
-
-def test_its_keys_are_removed_from_etcd_until_that_is_known_to_be_done() -> None:
-    job = ended()
-    made = after(job)
-    (removed,) = made.actions
-    assert isinstance(removed, ForgetEtcd)
-    assert removed.keys == (f"/paddle/{ID}",)
-    assert made.wake_at == NOW + timedelta(seconds=5)
-    made = after(job, forgotten=True)
-    assert (made.actions, world(made).forgotten) == ((), True)
-    assert after(ended(world(made)), forgotten=False).actions == ()
-
-
-def test_not_while_a_launcher_runs_that_would_write_them_again() -> None:
-    job = ended(clean_pod_policy="Never")
-    assert after(job, *(one.running().build() for one in pods_of(job).values())).actions == ()
-
-
-def test_not_for_ever() -> None:
-    assert after(ended(minutes=10)).actions == ()
-
-
-def test_a_job_deletes_itself_only_when_its_keys_are_gone() -> None:
-    job = ended(ttl_seconds_after_finished=0)
-    kinds: Callable[[Plan], list[str]] = lambda made: [type(one).__name__ for one in made.actions]  # noqa: E731
-    assert kinds(after(job)) == ["ForgetEtcd"]
-    assert kinds(after(ended(replace(COMPLETED, forgotten=True), ttl_seconds_after_finished=0))) == ["DeleteJob"]
-
-
-def test_other_jobs_know_nothing_of_all_this() -> None:
-    status = Status(phase="Completed", completion_time=NOW_TEXT)
-    job = an_elastic_job().asking(elastic=None).with_status(status).build()
-    assert after(job, forgotten=True) == Plan((), status)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import socket
+from functools import partial
 from itertools import islice
 
 from paddlejob.local.addresses import (
@@ -24,10 +25,14 @@ def test_every_pod_gets_another_address_of_the_loopback_network() -> None:
     assert all(0 < int(part) < 255 for one in found for part in one.split(".")[3:])
 
 
+def is_free_but_for(taken: int, _: str, port: int) -> bool:
+    return port != taken
+
+
 def test_the_usual_port_is_not_used_where_somebody_has_it_or_the_next_one() -> None:
     assert common_port_is_free(bind=lambda host, port: True)
     for taken in (2379, 2380):
-        assert not common_port_is_free(bind=lambda host, port, taken=taken: port != taken)  # type: ignore[misc]
+        assert not common_port_is_free(bind=partial(is_free_but_for, taken))
 
 
 def test_only_one_job_of_a_machine_has_the_usual_port() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timezone
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,10 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
     made.close()
 
 
+def says_where(log: Path) -> bool:
+    return log.exists() and "at " in log.read_text()
+
+
 async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses(
     machine: Machine, tmp_path: Path
 ) -> None:
@@ -61,7 +66,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
     for life in range(4):
         machine.do(Create("Pod", NAME, a_pod()))
         log = tmp_path / "logs" / LogFile(NAME, "paddle", life).name
-        await eventually(lambda log=log: log.exists() and "at " in log.read_text())  # type: ignore[misc]
+        await eventually(partial(says_where, log))
         assert log.read_text() == f"left:\nat 127.9.9.{1 + life % 2}\n"
         machine.do(Delete("Pod", NAME, "of an earlier life"))
         assert not machine.pods[NAME].deleting

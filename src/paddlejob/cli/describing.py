@@ -16,7 +16,7 @@ from paddlejob.cli.output import Cell, ObjectFormat, age, coloured, columns, con
 from paddlejob.cli.pod_words import pod_word, restarts
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.core.children import Pod
-from paddlejob.local.state import Folder, State
+from paddlejob.local.state import Folder, State, Told
 
 if TYPE_CHECKING:
     from paddlejob.sdk.cluster import Cluster
@@ -25,20 +25,13 @@ if TYPE_CHECKING:
 PATIENCE = 10
 
 
-class Happened(msgspec.Struct, frozen=True):
-    at: str
-    type: str
-    reason: str
-    note: str
-
-
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     job: PaddleJob
     phase: str
     where: tuple[tuple[str, str], ...]
     why: str
     pods: tuple[Pod, ...]
-    events: tuple[Happened, ...]
+    events: tuple[Told, ...]
     flag: str
     """What to add to a command so that it means this very job."""
 
@@ -79,7 +72,7 @@ def _local_page(folder: Folder, state: State) -> Page:
         where=(("Where", "this machine"), ("File", state.file), ("Logs", str(folder.logs))),
         why=lost if phase(state) == "Lost" else _why(state.job),
         pods=state.pods,
-        events=tuple(Happened(one.at, one.type, one.reason, one.note) for one in state.events),
+        events=state.events,
         flag=" --local",
     )
 
@@ -93,7 +86,7 @@ async def _cluster_page(cluster: Cluster, job: PaddleJob) -> Page:
         where=(("Where", f"cluster {cluster.client.config.server}"),),
         why=_why(job) or unseen(job),
         pods=pods,
-        events=tuple(Happened(one.at, one.type, one.reason, one.message) for one in events),
+        events=tuple(Told(one.at, one.type, one.reason, one.message) for one in events),
         flag=f" -n {meta.namespace}",
     )
 
@@ -165,7 +158,7 @@ def _pods(pods: Iterable[Pod]) -> Iterator[Text | str]:
             yield Text("  ") + line
 
 
-def _events(events: Iterable[Happened]) -> Iterator[Text | str]:
+def _events(events: Iterable[Told]) -> Iterator[Text | str]:
     rows: list[list[Cell]] = [
         [age(one.at), Text(one.type, "yellow" if one.type == "Warning" else ""), one.reason, one.note] for one in events
     ]

@@ -52,7 +52,7 @@ def _on_this_machine(name: str, place: Place) -> tuple[Folder, State] | None:
 def _on_the_cluster(name: str, place: Place, is_here: bool, there: There[R]) -> tuple[R] | None:
     """What `there` gave; None when the job is on this machine and, as far as can be known, not on the cluster."""
     from paddlejob.cli.reaching import connect, exit_codes  # noqa: PLC0415 - only who asks a cluster pays for it
-    from paddlejob.sdk.errors import NoNamespace, NotFound, PaddleJobError  # noqa: PLC0415
+    from paddlejob.sdk.errors import NoNamespace, NotFound, PaddleJobError  # noqa: PLC0415 - as above
 
     async def work() -> tuple[R] | None:
         try:

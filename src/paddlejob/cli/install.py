@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -87,7 +88,7 @@ def uninstall(
             await _refuse_if_jobs(cluster)
         found = [one for one in wanted if await applier.delete(one)]
         for one in found:
-            await _until(lambda one=one: _is_gone(applier, one), timeout, _never(f"{label(one)} is still there"))  # type: ignore[misc]
+            await _until(partial(_is_gone, applier, one), timeout, _never(f"{label(one)} is still there"))
             print(f"{label(one)} deleted", flush=True)
         if not found:
             print("nothing was installed")

@@ -76,7 +76,7 @@ def logs(
 
 
 async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Prefixed, *, follow: bool) -> None:
-    from paddlejob.sdk.job_logs import follow_job_logs, job_logs  # noqa: PLC0415
+    from paddlejob.sdk.job_logs import follow_job_logs, job_logs  # noqa: PLC0415 - as above
 
     source = follow_job_logs if follow else job_logs
     async for pod, line in source(cluster, job, wanted):

@@ -88,7 +88,7 @@ def qualified(api_version: str, kind: str, name: str) -> str:
 
 
 def as_yaml(*objects: Any) -> str:
-    import yaml  # noqa: PLC0415
+    import yaml  # noqa: PLC0415 - as above
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return str(yaml.dump_all(objects, Dumper=dumper, sort_keys=False, width=10**6, default_flow_style=False))

@@ -85,7 +85,7 @@ async def wait_there(cluster: Cluster, job: PaddleJob, goal: Goal, limit: float 
     try:
         await asyncio.wait({watching}, timeout=PATIENCE if limit is None else min(PATIENCE, limit))
         if not watching.done() and newest.status.phase is None:
-            from paddlejob.cli.describing import unseen  # noqa: PLC0415
+            from paddlejob.cli.describing import unseen  # noqa: PLC0415 - hardly ever needed
 
             note(f"{meta.name}: {unseen(newest)}")
         rest = None if limit is None else max(0.0, limit - PATIENCE)

@@ -116,7 +116,7 @@ def _execute(program: Program) -> NoReturn:
         raise Refused(NOT_FOUND, "there is no command to run: give command or args in the container")
     name = program.argv[0]
     path = program.env.get("PATH", os.defpath)
-    places = [name] if "/" in name else [os.path.join(folder or ".", name) for folder in path.split(":")]  # noqa: PTH118
+    places = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in path.split(":")]
     refusal = None
     for place in places:
         if not os.path.lexists(place):  # much cheaper than to let exec find out
@@ -158,7 +158,7 @@ def _without_interpreter(place: str) -> Refused:
 
 
 def _not_executable(place: str) -> Refused:
-    if os.path.isdir(place):  # noqa: PTH112
+    if os.path.isdir(place):  # noqa: PTH112 - as above
         return Refused(NOT_EXECUTABLE, f"{place} is a directory, not a program: correct command")
     hint = f"chmod +x {place}, or run it with its interpreter, as in `python {place}`"
     return Refused(NOT_EXECUTABLE, f"{place} is not executable: {hint}")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from paddlejob.core import Create
 from tests.builders import an_elastic_job
-from tests.core.properties.test_properties import happen, paths
+from tests.core.properties.test_properties import crash, happen, paths, rounds
 from tests.core.world import World
 
 Happening = tuple[str, int]
@@ -38,8 +38,7 @@ def go(world: World, path: list[Happening]) -> None:
             case "turn":
                 turn(world)
             case "crash":
-                made = world.plan()
-                world.apply(replace(made, actions=made.actions[:which], status=world.job.status))
+                crash(world, which)
             case "scale":
                 scale(world, which)
             case _:
@@ -48,21 +47,13 @@ def go(world: World, path: list[Happening]) -> None:
 
 def to_the_end(world: World) -> None:
     """Nothing bad happens any more, and as soon as enough workers run they train to the end."""
-    for _ in range(40):
-        world.wait()
-        turn(world)
-        for name in sorted(world.pods):
-            world.reap(name)
-        turn(world)
-        if world.job.status.finished:
-            return
+    for _ in rounds(world, turn):
         running = [name for name, pod in world.pods.items() if pod.state == "running" and not pod.deleting]
         for name in sorted(world.pods):
             world.place(name)
             world.start(name)
             if len(running) >= 2 or world.launcher:
                 world.complete(name)
-    raise AssertionError(f"no end in sight: {world.job.status}")
 
 
 @paths

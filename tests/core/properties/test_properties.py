@@ -4,7 +4,7 @@ and leads every job to an end that is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
@@ -117,19 +117,24 @@ def go(world: World, path: list[Happening]) -> None:
 
 def to_the_end(world: World, failing: set[int]) -> None:
     """Every pod goes on: it is placed, it starts, and, if it is a worker, it ends."""
-    for _ in range(40):
-        world.wait()
-        turn(world)
-        for name in sorted(world.pods):
-            world.reap(name)
-        turn(world)
-        if world.job.status.finished:
-            return
+    for _ in rounds(world, turn):
         for index, name in enumerate(sorted(world.pods)):
             world.place(name)
             world.start(name)
             if "worker" in name and world.job.status.phase == "Running":
                 (world.fail if index in failing else world.succeed)(name)
+
+
+def rounds(world: World, turn: Callable[[World], None]) -> Iterator[None]:
+    """Time goes on, what is deleted goes, the operator looks: until the job has ended."""
+    for _ in range(40):
+        world.wait()
+        turn(world)
+        world.empty()
+        turn(world)
+        if world.job.status.finished:
+            return
+        yield
     raise AssertionError(f"no end in sight: {world.job.status}")
 
 
