@@ -19,6 +19,7 @@ LONG = (
 )
 
 pytest_plugins = [
+    "tests.progress",
     "tests.cluster.fixtures",
     "tests.operator.fixtures",
     "tests.local.fixtures",

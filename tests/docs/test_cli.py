@@ -15,7 +15,7 @@ from tests.cluster.control_plane import NODE, ControlPlane
 from tests.docs.typist import ROOT, Typist, commands
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, a_job, a_role
-from tools.paddle_env import paddle_python
+from tools.environments import PADDLE, python_of
 
 PAGE = ROOT / "docs" / "cli.md"
 JOB = "wide-and-deep"
@@ -69,7 +69,7 @@ class World:
 @pytest.mark.timeout(400)
 def test_every_command_of_the_page_works(talking: tuple[ControlPlane, Kubelet], tmp_path: Path) -> None:
     cluster, kubelet = talking
-    typist = Typist(cluster, tmp_path, PADDLEJOB_PYTHON=str(paddle_python()))
+    typist = Typist(cluster, tmp_path, PADDLEJOB_PYTHON=str(python_of(f"paddle-{PADDLE}")))
     world = World(cluster, kubelet, tmp_path)
     try:
         for line in commands(PAGE):

@@ -21,8 +21,9 @@ import pytest
 from tests.cluster.api import ApiError
 from tests.scenarios.desk import Desk
 from tests.sdk.engines import Engines
-from tests.sdk.environments import build, environment
-from tools.paddle_env import VERSION
+from tests.sdk.environments import environment
+from tools.environments import PADDLE
+from tools.installer import build
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "data-scientist.md"
@@ -88,7 +89,7 @@ def test_every_block_works(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "blocks.json").write_text(json.dumps(BLOCKS[1:]))
     engines = Engines(tmp_path / "engines", "docker")
     kubeconfig = desk.control_plane.kubeconfig(tmp_path / "kubeconfig", namespace=desk.namespace)
-    with environment(VERSION, build(tmp_path / "wheel", editable=False)) as installed, a_colleague(desk):
+    with environment(PADDLE, build(tmp_path / "wheel", editable=False)) as installed, a_colleague(desk):
         path = os.pathsep.join((str(installed / "bin"), str(engines.bin)))
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PADDLEJOB", "KUBE"))}
         state = str(tmp_path / "state")

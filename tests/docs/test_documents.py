@@ -17,7 +17,7 @@ from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk
-from tools.paddle_env import paddle_python
+from tools.environments import PADDLE, python_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,7 +73,7 @@ def test_every_command_of_the_readme_works(
     fresh: ControlPlane, bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    bench.env["PADDLEJOB_PYTHON"] = str(paddle_python())
+    bench.env["PADDLEJOB_PYTHON"] = str(python_of(f"paddle-{PADDLE}"))
     reader = Reader(fresh, bench)
     try:
         for line in commands(ROOT / "README.md"):

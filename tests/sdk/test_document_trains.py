@@ -16,8 +16,9 @@ import pytest
 
 from paddlejob import PaddleJob
 from tests.sdk.blocks import BLOCKS
-from tests.sdk.environments import build, environment
-from tools.paddle_env import VERSION
+from tests.sdk.environments import environment
+from tools.environments import PADDLE
+from tools.installer import build
 
 pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).parents[2]
@@ -35,7 +36,7 @@ job.dist_train(trainer=example.trainer, paddle_job=paddle_job, local=True, volum
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with environment(VERSION, build(tmp_path_factory.mktemp("wheel"), editable=False)) as made:
+    with environment(PADDLE, build(tmp_path_factory.mktemp("wheel"), editable=False)) as made:
         yield made / "bin" / "python"
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sdk.environments import RELEASES, build, environment, pip
+from tests.sdk.environments import RELEASES, environment
+from tools.installer import build, uninstall
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -74,10 +75,10 @@ def test_each_can_be_removed_without_the_other(tmp_path: Path) -> None:
     release = RELEASES[0]
     assert release is not None
     with environment(release, build(tmp_path, editable=False)) as installed:
-        pip(installed, "uninstall", "--yes", "paddlepaddle")
+        uninstall(installed, "paddlepaddle")
         run(installed, WITHOUT_PADDLE + JOB, tmp_path)
     with environment(release, next(tmp_path.glob("*.whl"))) as installed:
-        pip(installed, "uninstall", "--yes", "paddle-operator")
+        uninstall(installed, "paddle-operator")
         gone = "import importlib.util\nassert importlib.util.find_spec('paddle.job') is None\n"
         run(installed, WITH_PADDLE.format(release=release) + gone, tmp_path)
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.local.workbench import Workbench
 from tests.training.reports import EXAMPLES, Report, results
-from tools.paddle_env import paddle_python
+from tools.environments import PADDLE, python_of
 
 
 @pytest.fixture(scope="session")
 def paddle() -> Path:
     """A Python with PaddlePaddle 2.6.2; `make test` has made it before, with the same pins."""
-    return paddle_python()
+    return python_of(f"paddle-{PADDLE}")
 
 
 @pytest.fixture

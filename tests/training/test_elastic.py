@@ -21,7 +21,7 @@ from paddlejob.local.proc import marked
 from tests.cluster.waiting import wait_until
 from tests.etcd.server import EtcdServer
 from tests.local.workbench import Workbench
-from tools.elastic_env import elastic_python
+from tools.environments import python_of
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "elastic"
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture(scope="session")
 def python() -> Path:
     """PaddlePaddle 2.6.2 and a client for etcd; `make test` has made it before, with the same pins."""
-    return elastic_python()
+    return python_of("elastic")
 
 
 class Gates:

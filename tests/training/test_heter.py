@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.local.workbench import Workbench, a_role
-from tools.paddle_env import paddle_python
+from tools.environments import PADDLE, python_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -26,7 +26,7 @@ def heard(laptop: Workbench, role: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("network", ["PodIP", "Host"])
 def test_every_pod_of_a_heter_job_finds_its_place_in_the_pipeline(bench: Workbench, network: str) -> None:
-    bench.env["PADDLEJOB_PYTHON"] = str(paddle_python())
+    bench.env["PADDLEJOB_PYTHON"] = str(python_of(f"paddle-{PADDLE}"))
     role = a_role(2, "python", str(Path(__file__).parent / "roles.py"), workingDir=str(bench.folder))
     job = bench.write("pipeline", ps=role, worker=role, heter=role, intranet=network)
     done = bench.paddlejob("run", job, timeout=200)

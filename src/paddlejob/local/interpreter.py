@@ -47,7 +47,7 @@ def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
     for name in ("python", "python3"):
         if found := shutil.which(name, path=env.get("PATH")):
             yield Path(found)
-    # Where `make demo` and tools/paddle_env.py keep theirs.
+    # Where `make demo` and tools/environments.py keep theirs.
     cache = Path(env.get("XDG_CACHE_HOME") or Path(env.get("HOME", "~")).expanduser() / ".cache")
     for kind in ("paddle-*", "elastic-*"):
         yield from sorted((cache / "paddle-operator").glob(f"{kind}/bin/python"), reverse=True)
