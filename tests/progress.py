@@ -62,13 +62,17 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for what passed: the counter tells it."""
-        return ("passed" if report.when == "call" else "", "", "") if report.passed else None
+        """No letters: the counter tells what passed, and what failed was named."""
+        if report.passed:
+            return "passed" if report.when == "call" else "", "", ""
+        if report.failed:
+            return ("failed", "", "FAILED") if report.when == "call" else ("error", "", "ERROR")
+        return None
 
     def pytest_sessionfinish(self) -> None:
         self._ended.set()
         self._thread.join()
-        whole = self._all and len(self._took) == len(self._all) and not self._failed
+        whole = self._all and len(self._took) == len(self._all)
         if whole:
             known = self._last[0] | {name: round(took, 2) for name, took in self._took.items()}
             self._record.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +97,7 @@ class Progress:
         """By what each test took the last time, on as many cores at once as then."""
         known, at_once = self._last
         missing = self._all - set(self._took)
-        if len(missing & set(known)) < len(missing) / 2:
+        if len(missing & set(known)) < 0.9 * len(missing):
             return "no earlier run to estimate from"
         left = sum(known.get(name, 0.0) for name in missing | set(self._running)) / at_once
         return f"about {spoken(left)} left"

@@ -17,7 +17,8 @@ from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk
-from tools.environments import PADDLE, python_of
+from tools.environments import PADDLE, RUNTIME, python_of
+from tools.installer import Recipe, build, install, make
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -138,16 +139,11 @@ def test_the_demo_trains_for_real_in_an_environment_of_its_own(tmp_path: Path) -
 
 @pytest.mark.timeout(600)
 def test_the_package_installs_as_the_dockerfile_does_it(tmp_path: Path) -> None:
-    """All wheels first, then an installation into an empty environment that asks no index any more."""
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    python, wheels = str(tmp_path / "venv" / "bin" / "python"), str(tmp_path / "wheels")
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--wheel-dir", wheels, str(ROOT)], check=True)
-    subprocess.run([*pip, "install", "--no-index", "--find-links", wheels, "paddle-operator"], check=True)
-    dockerfile = (ROOT / "Dockerfile").read_text()
-    assert "pip wheel" in dockerfile
-    assert "--no-index --find-links /wheels paddle-operator" in dockerfile
+    """What it needs, hash for hash, then our wheel; tests/tools/test_environments.py reads the Dockerfile itself."""
+    made = make(Recipe(tmp_path / "venv", sys.executable, (RUNTIME,))).parents[1]
+    (tmp_path / "wheels").mkdir()
+    install(made, build(tmp_path / "wheels"))
     for command in ("paddlejob", "kubectl-paddlejob"):
-        program = str(tmp_path / "venv" / "bin" / command)
+        program = str(made / "bin" / command)
         done = subprocess.run([program, "crd"], capture_output=True, text=True, check=True)
         assert done.stdout.startswith("apiVersion: apiextensions.k8s.io/v1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -69,8 +70,16 @@ def test_leaving_a_log_early_is_fine() -> None:
     job.delete()
 
 
-def test_logs_of_roles_and_of_single_pods() -> None:
-    job = a_job("echo $TRAINING_ROLE; test $TRAINING_ROLE = TRAINER || sleep 600", pservers=1).submit(local=True)
+# Workers end when the server has said its word: the end of the job would cut it short.
+SERVER_FIRST = """
+echo $TRAINING_ROLE
+if test $TRAINING_ROLE = PSERVER; then touch {sign}; sleep 600; fi
+until test -e {sign}; do sleep 0.05; done
+"""
+
+
+def test_logs_of_roles_and_of_single_pods(at_home: Path) -> None:
+    job = a_job(SERVER_FIRST.format(sign=shlex.quote(str(at_home / "sign"))), pservers=1).submit(local=True)
     job.wait(timeout=60)
     assert {line.pod for line in job.logs(role="all")} == {"job-ps-0", "job-worker-0", "job-worker-1"}
     assert [line.text for line in job.logs(role="ps")] == ["PSERVER"]
