@@ -5,7 +5,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 OLDEST ?= python3.10
 # Tests mostly wait: more of them at once than there are cores. Each process starts a control plane of its own.
-PROCESSES ?= 3
+PROCESSES ?= 4
 VENV ?= .venv
 BIN := $(VENV)/bin
 STEP := $(PYTHON) tools/step.py

@@ -1,6 +1,7 @@
 """Fixtures that every test may ask for; asking for `control_plane` or `namespace` makes it a test on a cluster."""
 
 import asyncio
+import signal
 
 import pytest
 
@@ -33,6 +34,9 @@ def pytest_configure() -> None:
     """Before Python 3.14 pytest-asyncio's question for the current loop makes one that nobody closes, and warnings
     are errors here. Once it has been said that there is none, none is made."""
     asyncio.set_event_loop(None)
+    # A shell's background has it ignored, and so has every program that a test starts: then none hears Ctrl-C.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -48,6 +48,7 @@ class _State:
     flowing: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     watches: set[OpenWatch] = field(default_factory=set)
+    asking: set[asyncio.Future[tuple[aiohttp.ClientResponse, bytes]]] = field(default_factory=set)
 
 
 class FaultProxy:
@@ -193,12 +194,20 @@ class FaultProxy:
         return exchange
 
     async def _call(self, request: web.Request, exchange: Exchange, late: float = 0.0) -> web.Response:
-        async with self._ask(request, exchange) as answer:
-            body = await answer.read()
-        exchange.answered_at = time.monotonic()
+        # Whoever asked may die meanwhile: what the API server did is noted all the same.
+        asking = asyncio.ensure_future(self._answer(request, exchange))
+        self._state.asking.add(asking)
+        asking.add_done_callback(self._state.asking.discard)
+        answer, body = await asyncio.shield(asking)
         await asyncio.sleep(late)
         await self._state.flowing.wait()
         return web.Response(status=answer.status, body=body, headers=_passed_on(answer.headers))
+
+    async def _answer(self, request: web.Request, exchange: Exchange) -> tuple[aiohttp.ClientResponse, bytes]:
+        async with self._ask(request, exchange) as answer:
+            body = await answer.read()
+        exchange.answered_at = time.monotonic()
+        return answer, body
 
     async def _write_in_turn(self, request: web.Request, exchange: Exchange) -> web.StreamResponse:
         async with self._state.turn:
@@ -211,10 +220,10 @@ class FaultProxy:
             hook.left -= 1
             if hook.left:
                 return response
-            self._hook = None
             if hook.heard:
                 await response.prepare(request)
                 await response.write_eof()
+            self._hook = None  # not earlier: nothing may pass by while the answer is on its way
             hook.callback()
             if hook.hang_up:
                 self._hang_up()

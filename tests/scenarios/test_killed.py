@@ -174,7 +174,8 @@ class Trial:
         self.live(self.desk, a_job(name, **self.spec))
         wait_until(as_expected, LONG)
         self.proxy.no_more_hooks()
-        assert creations(self.proxy.log) == made, f"killed after write {number}: {kills}"
+        log = self.proxy.log
+        assert creations(log) == made, f"killed after write {number}: {kills}\n{told({}, expected, log)}"
         return bool(kills)
 
 

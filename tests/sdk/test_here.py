@@ -184,10 +184,13 @@ except KeyboardInterrupt:
 """
     with subprocess.Popen([sys.executable, "-c", program], cwd=at_home, stdout=subprocess.PIPE, text=True) as waiting:
         assert waiting.stdout is not None
-        for said in ("begun\n", "interrupted\n"):
-            assert waiting.stdout.readline() == said
-            waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(30) in (1, -signal.SIGINT)
+        try:
+            for said in ("begun\n", "interrupted\n"):
+                assert waiting.stdout.readline() == said
+                waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(30) in (1, -signal.SIGINT)
+        finally:
+            waiting.kill()
     assert job.status.phase == "Running"
     job.delete()
 

@@ -9,10 +9,11 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future, TimeoutError, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+GLANCE = 0.5
 # How long an interrupted call may take to leave in order.
 PATIENCE = 5.0
 _END: Any = object()
@@ -38,12 +39,22 @@ def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
 
     try:
         loop.call_soon_threadsafe(start)
-        return answer.result()
+        return _result(answer)
     except BaseException:
         if not answer.done():
             loop.call_soon_threadsafe(stop)
             wait([answer], PATIENCE)
         raise
+
+
+def _result(answer: Future[T]) -> T:
+    """Not by one long wait: an interrupt that comes just before a wait begins is seen only when it ends."""
+    while True:
+        try:
+            return answer.result(GLANCE)
+        except TimeoutError:
+            if answer.done():
+                return answer.result()
 
 
 def _tell(task: asyncio.Task[T], answer: Future[T]) -> None:
