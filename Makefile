@@ -42,6 +42,15 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 quick: env ## Only the tests that need neither a cluster nor PaddlePaddle
 	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" $(PYTEST) tests/api tests/core tests/kube tests/cli tests/local
 
+pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
+	@for python in $$($(PYTHON) tools/pythons.py); do \
+	  version=$${python##*python}; venv=$(VENV)-py$$version; \
+	  VENV=$$venv $(STEP) "Making the Python environment in $$venv" "$$python" tools/environments.py dev; \
+	  $(STEP) "Running the tests that need no PaddlePaddle on Python $$version" $$venv/bin/pytest -q -n $(PROCESSES) \
+	    --dist loadfile --no-loadscope-reorder -m "not paddle"; \
+	done
+	@$(PYTHON) tools/step.py --summary
+
 bench: control-plane ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
 	@$(BIN)/python -m bench.cli
 	@$(BIN)/python -m bench.local
@@ -87,4 +96,5 @@ clean: ## Remove the environments and all caches of this folder
 	@rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo paddle test bench quick check control-plane generate format lock env clean
+
+.PHONY: help demo paddle test pythons bench quick check control-plane generate format lock env clean

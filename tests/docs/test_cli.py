@@ -66,6 +66,7 @@ class World:
             assert said == f"{JOB}: Completed: 2 of 2 workers succeeded\n"
 
 
+@pytest.mark.paddle
 @pytest.mark.timeout(400)
 def test_every_command_of_the_page_works(talking: tuple[ControlPlane, Kubelet], tmp_path: Path) -> None:
     cluster, kubelet = talking

@@ -79,6 +79,7 @@ def test_the_installation_is_the_one_that_the_tests_use() -> None:
     assert sorted(pins.strip("# ").split()) == sorted(first.replace("'", "").split()[2:])
 
 
+@pytest.mark.paddle
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("operator")
 def test_every_block_works(desk: Desk, tmp_path: Path) -> None:

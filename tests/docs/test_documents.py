@@ -69,6 +69,7 @@ class Reader:
             self._cluster.kubectl(*(one for one in args if one != "-w"))  # a watch would never end
 
 
+@pytest.mark.paddle
 @pytest.mark.timeout(300)
 def test_every_command_of_the_readme_works(
     fresh: ControlPlane, bench: Workbench, monkeypatch: pytest.MonkeyPatch
@@ -126,6 +127,7 @@ def test_make_alone_lists_every_target_with_its_help() -> None:
     assert [target for target in phony[1].split() if f"make {target} " not in said] == []
 
 
+@pytest.mark.paddle
 @pytest.mark.timeout(600)
 def test_the_demo_trains_for_real_in_an_environment_of_its_own(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}

@@ -20,7 +20,7 @@ from tests.sdk.environments import environment
 from tools.environments import PADDLE
 from tools.installer import build
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 ROOT = Path(__file__).parents[2]
 
 # The document's readers and job; what the network learns is the example's.

@@ -11,7 +11,7 @@ import pytest
 from tests.sdk.environments import RELEASES, environment
 from tools.installer import build, uninstall
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 
 WITH_PADDLE = """
 import paddle

@@ -59,6 +59,7 @@ def test_every_environment_is_made_from_those_files() -> None:
     assert used == set(PINS)
 
 
+@pytest.mark.paddle
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.timeout(600)
 def test_an_environment_holds_its_pins_and_nothing_else(name: str) -> None:

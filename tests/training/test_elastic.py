@@ -28,7 +28,7 @@ EXAMPLE = ROOT / "examples" / "elastic"
 STEPS = 40
 LONG = 120
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 from tests.local.workbench import Workbench, a_role
 from tools.environments import PADDLE, python_of
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.paddle]
 
 
 def heard(laptop: Workbench, role: str) -> list[dict[str, Any]]:

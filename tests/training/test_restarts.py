@@ -22,7 +22,7 @@ from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench
 from tests.training.reports import EXAMPLES, Report, reports
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 
 PATIENCE = 300.0
 

@@ -16,7 +16,7 @@ from tests.training.reports import EXAMPLES, Report, results
 
 HERE = Path(__file__).parent
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 
 
 @pytest.mark.parametrize("where", [[], ["--one-address"]], ids=["own addresses", "one address"])
