@@ -8,9 +8,9 @@ OLDEST ?= python3.10
 PROCESSES ?= 4
 VENV ?= .venv
 BIN := $(VENV)/bin
-STEP := $(PYTHON) tools/step.py
-PYTEST := $(BIN)/pytest -q -n $(PROCESSES)
-COMPILE := $(VENV)-lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --no-strip-extras \
+STEP := "$(PYTHON)" tools/step.py
+PYTEST := "$(BIN)/pytest" -q -n $(PROCESSES)
+COMPILE := "$(VENV)-lock/bin/pip-compile" --quiet --generate-hashes --allow-unsafe --no-strip-extras \
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
 # The parts of one run of make belong together.
 export RUN := $(or $(RUN),$(shell date +%s%N))
@@ -22,10 +22,10 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Train for real, here and now: two parameter servers, two workers, live
-	@$(STEP) "Making a Python environment for paddlejob in $(VENV)-demo" $(PYTHON) tools/environments.py demo
-	@$(STEP) "Getting PaddlePaddle" $(PYTHON) tools/environments.py paddle-2.6.2
+	@$(STEP) "Making a Python environment for paddlejob in $(VENV)-demo" "$(PYTHON)" tools/environments.py demo
+	@$(STEP) "Getting PaddlePaddle" "$(PYTHON)" tools/environments.py paddle-2.6.2
 	@printf '\n==> Running examples/wide_and_deep on 2 servers and 2 workers (about half a minute)\n'
-	@$(VENV)-demo/bin/paddlejob run examples/wide_and_deep/job.yaml
+	@"$(VENV)-demo/bin/paddlejob" run examples/wide_and_deep/job.yaml
 	@printf '\n==> What to try next\n'
 	@echo "  $(VENV)-demo/bin/paddlejob list"
 	@echo "  $(VENV)-demo/bin/paddlejob describe wide-and-deep"
@@ -37,63 +37,63 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 	@$(STEP) "Testing the core: every branch of it" $(PYTEST) tests/core --ignore=tests/core/properties \
 	  --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 	@$(STEP) "Running all other tests" $(PYTEST) --dist loadfile --no-loadscope-reorder --ignore-glob='tests/core/test_*.py'
-	@$(PYTHON) tools/step.py --summary
+	@"$(PYTHON)" tools/step.py --summary
 
 quick: env ## Only the tests that need neither a cluster nor PaddlePaddle
 	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" $(PYTEST) tests/api tests/core tests/kube tests/cli tests/local
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
-	@for python in $$($(PYTHON) tools/pythons.py); do \
-	  version=$${python##*python}; venv=$(VENV)-py$$version; \
-	  VENV=$$venv $(STEP) "Making the Python environment in $$venv" "$$python" tools/environments.py dev; \
-	  $(STEP) "Running the tests that need no PaddlePaddle on Python $$version" $$venv/bin/pytest -q -n $(PROCESSES) \
+	@for python in $$("$(PYTHON)" tools/pythons.py); do \
+	  version=$${python##*python}; venv="$(VENV)-py$$version"; \
+	  VENV="$$venv" $(STEP) "Making the Python environment in $$venv" "$$python" tools/environments.py dev; \
+	  $(STEP) "Running the tests that need no PaddlePaddle on Python $$version" "$$venv/bin/pytest" -q -n $(PROCESSES) \
 	    --dist loadfile --no-loadscope-reorder -m "not paddle"; \
 	done
-	@$(PYTHON) tools/step.py --summary
+	@"$(PYTHON)" tools/step.py --summary
 
 bench: control-plane ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
-	@$(BIN)/python -m bench.cli
-	@$(BIN)/python -m bench.local
-	@$(BIN)/python -m bench.jobs
-	@RECOVERY_JOBS=200 $(BIN)/pytest -q -s tests/scenarios/test_recovery.py
+	@"$(BIN)/python" -m bench.cli
+	@"$(BIN)/python" -m bench.local
+	@"$(BIN)/python" -m bench.jobs
+	@RECOVERY_JOBS=200 "$(BIN)/pytest" -q -s tests/scenarios/test_recovery.py
 
 paddle: ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
-	@$(STEP) "Getting PaddlePaddle for the tests" $(PYTHON) tools/environments.py \
+	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
 
 check: env ## Linters, types, import contracts, generated files
-	@$(STEP) "Checking style" $(BIN)/ruff format --check --quiet .
-	@$(STEP) "Linting" $(BIN)/ruff check --quiet .
-	@$(STEP) "Checking types" $(BIN)/mypy
-	@$(STEP) "Checking import contracts" $(BIN)/lint-imports
-	@$(STEP) "Checking generated files" $(BIN)/python tools/generate.py --check
+	@$(STEP) "Checking style" "$(BIN)/ruff" format --check --quiet .
+	@$(STEP) "Linting" "$(BIN)/ruff" check --quiet .
+	@$(STEP) "Checking types" "$(BIN)/mypy"
+	@$(STEP) "Checking import contracts" "$(BIN)/lint-imports"
+	@$(STEP) "Checking generated files" "$(BIN)/python" tools/generate.py --check
 
 control-plane: env ## Get or build the Kubernetes control plane for the tests (about 9 minutes the first time)
-	@$(STEP) "Getting the Kubernetes control plane for the tests" $(BIN)/python -m tests.cluster.binaries
+	@$(STEP) "Getting the Kubernetes control plane for the tests" "$(BIN)/python" -m tests.cluster.binaries
 
 generate: control-plane ## Write the generated files: pod template schema, CRDs, derived manifests
-	@$(BIN)/python -m tools.pod_template_schema
-	@$(BIN)/python tools/generate.py
+	@"$(BIN)/python" -m tools.pod_template_schema
+	@"$(BIN)/python" tools/generate.py
 
 format: env ## Format and fix what can be fixed
-	@$(BIN)/ruff check --quiet --fix . || true
-	@$(BIN)/ruff format --quiet .
+	@"$(BIN)/ruff" check --quiet --fix . || true
+	@"$(BIN)/ruff" format --quiet .
 
 lock: ## Pin the versions anew (needs the oldest Python that we support)
-	@VENV=$(VENV)-lock $(STEP) "Making an environment with $(OLDEST)" $(OLDEST) tools/environments.py dev
+	@VENV="$(VENV)-lock" $(STEP) "Making an environment with $(OLDEST)" $(OLDEST) tools/environments.py dev
 	@$(STEP) "Pinning the versions for development" $(COMPILE) --upgrade --extra dev --output-file requirements-dev.txt pyproject.toml
 	@# What only the oldest Python needs, and newer ones refuse.
 	@sed -i -E 's/^(backports-asyncio-runner==[^ ]+) \\/\1 ; python_version < "3.11" \\/' requirements-dev.txt
 	@$(STEP) "Pinning the versions for users" $(COMPILE) --constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
 	@printf '%s\n' pip setuptools wheel hatchling editables \
 	  | $(COMPILE) --constraint requirements-dev.txt --output-file requirements-build.txt -
-	@rm -rf $(VENV)-lock
+	@rm -rf "$(VENV)-lock"
 
 env: ## Make the virtual environment
-	@$(STEP) "Making the Python environment in $(VENV)" $(PYTHON) tools/environments.py dev
+	@$(STEP) "Making the Python environment in $(VENV)" "$(PYTHON)" tools/environments.py dev
 
 clean: ## Remove the environments and all caches of this folder
-	@rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	@rm -rf "$(VENV)" "$(VENV)"-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
