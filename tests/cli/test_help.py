@@ -88,7 +88,7 @@ def test_kubectl_finds_the_plugin(alone: Person) -> None:
 
 def test_a_reader_that_has_seen_enough_is_no_error(alone: Person) -> None:
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {sys.executable} -m paddlejob crd | head -n 1"],
+        ["bash", "-c", f"set -o pipefail; '{sys.executable}' -m paddlejob crd | head -n 1"],
         env=alone.env,
         capture_output=True,
         text=True,

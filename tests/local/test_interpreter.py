@@ -62,7 +62,7 @@ def test_paddle_is_told_by_its_files_and_never_imported(tmp_path: Path, env: dic
     (tmp_path / "site" / "paddle" / part).mkdir(parents=True)
     (tmp_path / "site" / "paddle" / "__init__.py").write_text("raise SystemExit('imported')")
     python = a_python(tmp_path / "bin", paddle=True)
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} "$@"\n')
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}/site" exec "{sys.executable}" "$@"\n')
     assert find_python(env) == (python if is_paddle else None)
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ENGINE = """#!{python}
+ENGINE = """
 import json, os, pathlib, shutil, subprocess, sys
 home = pathlib.Path({home!r})
 name, args = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
@@ -54,12 +54,13 @@ class Engines:
             found = shutil.which(tool)
             assert found, tool
             (self.bin / tool).symlink_to(found)
-        self._program("python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        self._program("python", f'exec "{sys.executable}" "$@"')
         for name in names:
-            self._program(name, ENGINE.format(python=sys.executable, home=str(folder), broken=broken))
+            (folder / name).write_text(ENGINE.format(home=str(folder), broken=broken))
+            self._program(name, f'exec "{sys.executable}" "{folder / name}" "$@"')
 
-    def _program(self, name: str, text: str) -> None:
-        (self.bin / name).write_text(text)
+    def _program(self, name: str, line: str) -> None:
+        (self.bin / name).write_text(f"#!/bin/sh\n{line}\n")
         (self.bin / name).chmod(0o755)
 
     @property

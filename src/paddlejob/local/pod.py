@@ -6,7 +6,6 @@ It starts what may start, hears how processes end, and says what it is as the sa
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
 from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.removal import remove
 from paddlejob.local.volumes import Volumes
 
 DEFAULT_GRACE = 30.0
@@ -210,7 +210,7 @@ class LocalPod:
     def forget(self) -> None:
         """It is gone, and what lived in its volumes goes with it; its logs stay."""
         self.close()
-        shutil.rmtree(self._place.volumes, ignore_errors=True)
+        remove(self._place.volumes)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

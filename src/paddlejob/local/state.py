@@ -8,7 +8,6 @@ any more: whoever looks removes it.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +19,7 @@ from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
 from paddlejob.local.errors import NotFound
 from paddlejob.local.proc import is_alive
+from paddlejob.local.removal import remove
 from paddlejob.local.sweeping import sweep
 
 FILE = "state.json"
@@ -79,7 +79,7 @@ class Folder:
 
     def create(self) -> None:
         """Anew: what an earlier job of this name left is removed."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove(self.path)
         for each in (self.path.parent.parent, self.path.parent, self.path):
             each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
 
@@ -100,7 +100,7 @@ class Folder:
         return self.path / "logs"
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove(self.path)
 
     def look(self) -> State | None:
         """What is there; a job that has expired is removed."""
