@@ -161,7 +161,7 @@ LAUNCHED: dict[str, tuple[PaddleJob, bool, bool]] = {
 
 @pytest.mark.parametrize(("job", "config_map", "expected"), LAUNCHED.values(), ids=LAUNCHED.keys())
 def test_launched(job: PaddleJob, config_map: bool, expected: bool) -> None:
-    observed = observe(job, config_maps=[a_config_map(job)] if config_map else [])
+    observed = observe(job, [a_config_map(job)] if config_map else [])
     assert launched(job, observed) is expected
 
 

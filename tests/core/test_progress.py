@@ -84,7 +84,7 @@ def test_when(job: JobBuilder, pods: Pods, expected: Phase, workers: RoleStatus)
 
 def test_servers_are_counted_apart() -> None:
     job = a_job().with_servers(1).in_phase("Running").build()
-    observed = observe(job, [a_pod().of(job, "ps", 0).running().build()], config_maps=[a_config_map(job)])
+    observed = observe(job, [a_pod().of(job, "ps", 0).running().build(), a_config_map(job)])
     assert counts(job, observed, "ps") == RoleStatus(running=1, ready="1/1")
     assert counts(job, observed, "worker") == RoleStatus(unknown=1, ready="0/1")
 
