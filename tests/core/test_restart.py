@@ -188,3 +188,12 @@ def test_what_falls_after_the_end_changes_nothing() -> None:
     end = world.turn().status
     world.pods["train-worker-0"] = one.failed(143).deleting().build()
     assert world.turn().status == end
+
+
+def test_a_deletion_after_the_end_does_not_make_another_pod_the_cause() -> None:
+    job = a_job().with_workers(2).in_phase("Running").build()
+    one, other = pods_of(job).values()
+    world = World(job, [one.running().build(), other.failed(1).build()])
+    end = world.turn().status
+    world.pods = {"train-worker-0": one.failed(1).build(), "train-worker-1": other.failed(1).deleting().build()}
+    assert world.turn().status == end

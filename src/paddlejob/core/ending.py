@@ -57,7 +57,9 @@ def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
     if told is None:
         return job.status.failure
     first = min(failed.values(), key=_order)
-    return describe(first) if _order(first)[:2] < _order(told)[:2] else job.status.failure
+    # That the pod is deleted now does not explain how it fell then.
+    at, _, _ = _order(told)
+    return describe(first) if _order(first)[:2] < (at, _after_a_peer(told)) else job.status.failure
 
 
 def launched(job: PaddleJob, observed: Observed) -> bool:
@@ -129,4 +131,9 @@ def _order(pod: Pod) -> tuple[str, bool, str]:
     ended = _first_failed_container(pod)
     if ended is None:
         return ("~", False, pod.metadata.name)
-    return (_finished_at(ended), pod.deleting or ended.exit_code in AFTER_A_PEER, pod.metadata.name)
+    return (_finished_at(ended), pod.deleting or _after_a_peer(pod), pod.metadata.name)
+
+
+def _after_a_peer(pod: Pod) -> bool:
+    ended = _first_failed_container(pod)
+    return ended is not None and ended.exit_code in AFTER_A_PEER
