@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, Status, World
+from paddlejob.api import Failure, PaddleJob, Status, World, reasons
 from paddlejob.api.names import CONTAINER
 from paddlejob.api.status import Phase
 from paddlejob.core import rendezvous
@@ -80,7 +80,7 @@ def judge(job: PaddleJob, known: World, observed: Observed, now: datetime) -> Co
     worst = max(_workers(observed), key=lambda pod: _training(pod).restart_count, default=None)
     name, end = (worst.metadata.name, _last_end(worst)) if worst else (job.metadata.name, None)
     code = end.exit_code if end else None
-    return Failed(Failure(pod=name, exit_code=code, reason="TooManyComebacks", message=text))
+    return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
 
 
 def phase(job: PaddleJob, known: World, observed: Observed) -> Phase:
@@ -197,7 +197,7 @@ def _failures(observed: Observed) -> Iterator[Failure]:
             yield Failure(
                 pod=pod.metadata.name,
                 exit_code=end.exit_code,
-                reason=end.reason or "Error",
+                reason=end.reason or reasons.ERROR,
                 message=end.message.strip(),
             )
 

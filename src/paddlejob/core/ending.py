@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob
+from paddlejob.api import Failure, PaddleJob, reasons
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted, targeted
 from paddlejob.core.observe import Observed, Slot
@@ -100,12 +100,12 @@ def describe(pod: Pod) -> Failure:
     """What a person wants to know of a failed pod."""
     ended = _first_failed_container(pod)
     target = targeted(pod)
-    reasons = (pod.status.reason, target and target.reason, ended and ended.reason, "Error")
+    causes = (pod.status.reason, target and target.reason, ended and ended.reason, reasons.ERROR)
     messages = (pod.status.message, target and target.message, ended and ended.message)
     return Failure(
         pod=pod.metadata.name,
         exit_code=ended.exit_code if ended else None,
-        reason=next(one for one in reasons if one),
+        reason=next(one for one in causes if one),
         message=next((one for one in messages if one), "").strip(),
     )
 
@@ -113,8 +113,8 @@ def describe(pod: Pod) -> Failure:
 def _loss(slot: Slot) -> Failure:
     target = targeted(slot.pod) if slot.pod else None
     if target:
-        return Failure(pod=slot.name, reason=target.reason or "PodLost", message=target.message)
-    return Failure(pod=slot.name, reason="PodLost", message=f"pod {slot.name} was deleted while the job ran")
+        return Failure(pod=slot.name, reason=target.reason or reasons.POD_LOST, message=target.message)
+    return Failure(pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job ran")
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:

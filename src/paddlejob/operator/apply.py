@@ -13,7 +13,7 @@ from functools import partial
 
 import structlog
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Action, Announce, Create, Delete, Plan, Refusal, Touch, Update
 from paddlejob.core.observe import Kind
@@ -118,7 +118,7 @@ class Hands:
             self._cache.wrote(found)
             return None
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
-        return Refusal(action.kind, action.name, "NameTaken", message, now)
+        return Refusal(action.kind, action.name, reasons.NAME_TAKEN, message, now)
 
     async def _update(self, job: PaddleJob, action: Update, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
@@ -190,7 +190,7 @@ class Hands:
 
 def _refusal(kind: Kind, name: str, error: ApiError, now: datetime) -> Refusal:
     if isinstance(error, Forbidden):
-        reason = "QuotaExceeded" if "exceeded quota" in error.message else "Forbidden"
+        reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
     else:
-        reason = "Invalid"
+        reason = reasons.INVALID
     return Refusal(kind, name, reason, error.message, now)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, reasons
 from paddlejob.core import Create, Plan, Refusal, Update
 from paddlejob.core.observe import Kind
 
@@ -85,6 +85,6 @@ def _asked_for(job: PaddleJob, tried: Plan) -> Iterator[tuple[Kind, str]]:
 
 
 def _postponed(refusal: Refusal, rounds: int) -> Refusal:
-    longest = LONGEST_DELAY_FOR_A_NAME if refusal.reason == "NameTaken" else LONGEST_DELAY
+    longest = LONGEST_DELAY_FOR_A_NAME if refusal.reason == reasons.NAME_TAKEN else LONGEST_DELAY
     delay = min(longest, FIRST_DELAY * 2 ** min(rounds - 1, 10))
     return msgspec.structs.replace(refusal, retry_at=refusal.retry_at + delay)
