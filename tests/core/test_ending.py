@@ -42,7 +42,8 @@ def pod(job: JobBuilder, place: str) -> PodBuilder:
 
 W0, W1, PS0 = (pod(RUNNING, place) for place in ("worker-0", "worker-1", "ps-0"))
 AFTER_ONE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1))
-AND_DELETED = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1, unknown=1))
+AND_DELETED = AFTER_ONE.with_status(deleted_after_success=1)
+AS_WRITTEN_BEFORE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1, unknown=1))
 AFTER_TWO = RUNNING.with_status(worker=RoleStatus(succeeded=2))
 WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     "all run": (RUNNING, {}, "goes on"),
@@ -103,6 +104,12 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     "it stays deleted": (AND_DELETED, {"worker_0": None}, "goes on"),
     "it stays deleted, and the other succeeded": (
         AND_DELETED,
+        {"worker_0": None, "worker_1": W1.succeeded()},
+        "Completed",
+    ),
+    "it stays deleted, in a status of an earlier release": (AS_WRITTEN_BEFORE, {"worker_0": None}, "goes on"),
+    "the other succeeded, in a status of an earlier release": (
+        AS_WRITTEN_BEFORE,
         {"worker_0": None, "worker_1": W1.succeeded()},
         "Completed",
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
@@ -124,6 +125,16 @@ def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     assert made.status.failure == Failure(
         pod="train-ps-0", reason="PodLost", message="pod train-ps-0 was deleted while the job ran"
     )
+
+
+def test_a_worker_that_succeeded_and_was_deleted_is_remembered_in_a_field_of_its_own() -> None:
+    job = a_job().with_workers(2).in_phase("Running").with_status(worker=RoleStatus(running=1, succeeded=1)).build()
+    left = pods_of(job)["train-worker-1"]
+    made = plan(job, observe(job, [left.running().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.deleted_after_success) == ("Running", 1)
+    job = msgspec.structs.replace(job, status=made.status)
+    made = plan(job, observe(job, [left.succeeded().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.worker) == ("Completed", RoleStatus(succeeded=2, ready="0/2"))
 
 
 def test_a_job_that_ended_is_no_longer_stalled() -> None:

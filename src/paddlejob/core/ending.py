@@ -38,7 +38,7 @@ def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted 
     A disruption comes before failures: peers of a pod that is taken away fall after it.
     """
     workers = observed.of_role("worker")
-    missing_but_done = forgotten(job, observed)
+    missing_but_done = deleted_after_success(job, observed)
     if workers and sum(slot.state == "succeeded" for slot in workers) + missing_but_done >= len(workers):
         return Completed()
     failed = [pod for slot in observed.slots if (pod := slot.pod) and pod.state == "failed"]
@@ -79,11 +79,10 @@ def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
     return gone and launched(job, observed)
 
 
-def forgotten(job: PaddleJob, observed: Observed) -> int:
+def deleted_after_success(job: PaddleJob, observed: Observed) -> int:
     """Workers that were seen to succeed and then deleted by someone: the status remembers how many.
 
-    Such a worker is counted twice there, as succeeded and, its pod being gone, as unknown: by so much the counts
-    exceed the replicas. Without that, a worker that succeeds later could not be told from the one that is gone.
+    Without that, a worker that succeeds later could not be told from the one that is gone.
     """
     before = job.status.worker
     if before is None or not launched(job, observed):
@@ -91,7 +90,8 @@ def forgotten(job: PaddleJob, observed: Observed) -> int:
     workers = observed.of_role("worker")
     seen = sum(slot.state == "succeeded" for slot in workers)
     missing = sum(is_lost(job, observed, slot) for slot in workers)
-    remembered = max(0, before.total - len(workers))
+    # Earlier releases counted such a worker twice, as succeeded and as unknown, and said nothing else of it.
+    remembered = job.status.deleted_after_success or max(0, before.total - len(workers))
     vanished = max(0, before.succeeded - remembered - seen)
     return min(missing, remembered + vanished)
 

@@ -19,7 +19,7 @@ from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
 from paddlejob.core.deadline import exceeded, next_deadline
-from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause, judge
+from paddlejob.core.ending import Completed, Disrupted, Failed, deleted_after_success, first_cause, judge
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
 from paddlejob.core.rendezvous import PAUSE_OF_FORGETTING, hindrance, silence
@@ -125,6 +125,7 @@ def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
+        deleted_after_success=deleted_after_success(job, observed) or None,
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
     if job.spec.is_elastic:
