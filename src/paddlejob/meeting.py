@@ -12,10 +12,8 @@ from datetime import datetime, timezone
 import msgspec
 
 from paddlejob import core
-from paddlejob.core import AskEtcd, ForgetEtcd, Said
+from paddlejob.core import AskEtcd, ForgetEtcd, Question, Said
 from paddlejob.etcd import Etcd, EtcdError
-
-Question = AskEtcd | ForgetEtcd
 
 
 class Meetings:

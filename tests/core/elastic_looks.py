@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from msgspec.structs import replace
-
 from paddlejob.api import World
-from paddlejob.core import Create, Delete, Etcd, Plan, Said, observe, plan
+from paddlejob.core import Delete, Etcd, Plan, Said, observe, plan
 from tests.builders import (
     NOW,
     NOW_TEXT,
@@ -37,8 +35,8 @@ def look(job: JobBuilder, *pods: PodBuilder | None, heard: Said | None = None, a
     """One look at a job whose workers are these."""
     made = job.build()
     there = [one.of(made, "worker", index).build() for index, one in enumerate(pods) if one is not None]
-    seen = observe(made, there, (), [a_config_map(made)] if there else [])
-    return plan(made, replace(seen, etcd=Etcd(said=heard or said())), at)
+    seen = observe(made, [*there, *([a_config_map(made)] if there else [])], etcd=Etcd(said=heard or said()))
+    return plan(made, seen, at)
 
 
 def runs(address: str = "10.0.0.1") -> PodBuilder:
@@ -50,7 +48,7 @@ def deleted(made: Plan) -> list[str]:
 
 
 def created(made: Plan) -> list[str]:
-    return [one.name for one in made.actions if isinstance(one, Create)]
+    return [one.name for one in made.creates]
 
 
 def world(made: Plan) -> World:

@@ -53,7 +53,7 @@ def by_address(change: Change | None, config_map: bool = False, **others: Change
         how = others.get(name.removeprefix("train-").replace("-", "_"), change)
         pods += [how(one).build()] if how else []
     maps = [a_config_map(BY_ADDRESS)] if config_map else []
-    return said(build(BY_ADDRESS, observe(BY_ADDRESS, pods, config_maps=maps), NOW))
+    return said(build(BY_ADDRESS, observe(BY_ADDRESS, [*pods, *maps]), NOW))
 
 
 def just_made(pod: PodBuilder) -> PodBuilder:
@@ -92,7 +92,7 @@ def by_service(
     job: PaddleJob = BY_SERVICE, services: bool = True, config_map: bool = True, pods: tuple[PodBuilder, ...] = ()
 ) -> list[str]:
     maps: list[ConfigMap] = [a_config_map(job)] if config_map else []
-    seen = observe(job, [one.build() for one in pods], services_of(job) if services else [], maps)
+    seen = observe(job, [*(one.build() for one in pods), *(services_of(job) if services else []), *maps])
     return said(build(job, seen, NOW))
 
 
@@ -118,19 +118,19 @@ def test_by_service(done: list[str], expected: list[str]) -> None:
 
 def test_a_service_that_is_going_away_holds_nothing_up() -> None:
     job = a_job().by_service().build()
-    seen = observe(job, [], [a_service(job, "worker", 0, deleting=True)], [a_config_map(job)])
+    seen = observe(job, [a_service(job, "worker", 0, deleting=True), a_config_map(job)])
     assert said(build(job, seen, NOW)) == [PODS[2]]
 
 
 def test_a_service_deleted_by_someone_is_made_again() -> None:
     job = a_job().by_service().in_phase("Running").build()
     pods = [one.running().build() for one in pods_of(job).values()]
-    assert said(build(job, observe(job, pods, [], [a_config_map(job)]), NOW)) == ["Service train-worker-0"]
+    assert said(build(job, observe(job, [*pods, a_config_map(job)]), NOW)) == ["Service train-worker-0"]
 
 
 def test_a_touch_names_the_config_map_it_is_for() -> None:
     job = a_job().build()
-    seen = observe(job, [a_pod().of(job, "worker", 0).with_address("10.0.0.1").build()], [], [a_config_map(job)])
+    seen = observe(job, [a_pod().of(job, "worker", 0).with_address("10.0.0.1").build(), a_config_map(job)])
     assert build(job, seen, NOW) == (Touch("train-worker-0", "batch.paddlepaddle.org/environment", CONFIG_MAP_UID),)
 
 
@@ -153,6 +153,6 @@ def test_refused(job: PaddleJob, refusal: Refusal, expected: list[str]) -> None:
 
 def test_pods_are_not_made_while_a_service_is_refused() -> None:
     refused = a_refusal("Service", "train-ps-0")
-    seen = observe(BY_SERVICE, [], services_of(BY_SERVICE)[1:], [a_config_map(BY_SERVICE)], [refused])
+    seen = observe(BY_SERVICE, [*services_of(BY_SERVICE)[1:], a_config_map(BY_SERVICE)], [refused])
     assert build(BY_SERVICE, seen, NOW) == ()
     assert said(build(BY_SERVICE, seen, NOW + timedelta(minutes=1))) == ["Service train-ps-0"]

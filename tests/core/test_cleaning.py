@@ -10,7 +10,7 @@ import pytest
 from paddlejob.api import PaddleJob
 from paddlejob.api.spec import CleanPodPolicy, Mode
 from paddlejob.api.status import FinalPhase
-from paddlejob.core import Announce, Delete, Observed, Plan, observe, plan
+from paddlejob.core import Delete, Observed, Plan, observe, plan
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_ps_job, a_service, pods_of, services_of
 
 ALL, REST, NOTHING = "pods and services", "what still runs", "nothing"
@@ -44,7 +44,7 @@ def ended(job: PaddleJob, end: FinalPhase) -> dict[str, PodBuilder]:
 
 
 def seen(job: PaddleJob, pods: dict[str, PodBuilder]) -> Observed:
-    return observe(job, [one.build() for one in pods.values()], services_of(job), [a_config_map(job)])
+    return observe(job, [*(one.build() for one in pods.values()), *services_of(job), a_config_map(job)])
 
 
 def deleted(made: Plan) -> set[tuple[str, str]]:
@@ -70,7 +70,7 @@ def test_the_end_is_written_before_anything_is_deleted(policy: CleanPodPolicy, e
     job = a_ps_job().cleaning(policy).in_phase("Running").build()
     made = plan(job, seen(job, ended(job, end)), NOW)
     assert made.status.phase == end
-    assert [type(one) for one in made.actions] == [Announce]
+    assert ([one.reason for one in made.events], made.actions) == ([end], ())
 
 
 def test_what_still_runs_is_stopped_unless_the_user_says_otherwise() -> None:
@@ -89,7 +89,7 @@ def test_exactly_the_pod_that_was_seen_is_deleted() -> None:
 def test_what_is_going_away_already_is_left_to_go() -> None:
     job = a_job().by_service().cleaning("Always").in_phase("Completed").build()
     going = pods_of(job)["train-worker-0"].deleting().build()
-    made = plan(job, observe(job, [going], [a_service(job, "worker", 0, deleting=True)]), NOW)
+    made = plan(job, observe(job, [going, a_service(job, "worker", 0, deleting=True)]), NOW)
     assert made.actions == ()
 
 
@@ -101,4 +101,4 @@ def test_a_pod_beyond_the_wanted_ones_is_cleaned_too() -> None:
 
 def test_a_clean_world_needs_no_cleaning() -> None:
     job = a_job().cleaning("Always").in_phase("Failed").build()
-    assert plan(job, observe(job), NOW) == Plan((), job.status, None)
+    assert plan(job, observe(job), NOW) == Plan(status=job.status)

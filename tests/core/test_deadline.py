@@ -72,7 +72,7 @@ def test_a_restart_is_not_begun_when_the_time_to_run_is_over() -> None:
 def test_a_job_that_completes_as_its_deadline_fires_is_completed() -> None:
     job = TWO.asking(active_deadline_seconds=1).in_phase("Running").build()
     done = [one.succeeded().build() for one in pods_of(job).values()]
-    assert plan(job, observe(job, done, config_maps=[a_config_map(job)]), NOW).status.phase == "Completed"
+    assert plan(job, observe(job, [*done, a_config_map(job)]), NOW).status.phase == "Completed"
 
 
 @pytest.mark.parametrize("asked", [{}, {"active_deadline_seconds": 60, "starting_deadline_seconds": 60}])

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from paddlejob.api import PaddleJob, Status, World
-from paddlejob.core import AskEtcd, Create, Delete, Etcd, ForgetEtcd, Observed, Plan, Pod, observe, plan
+from paddlejob.core import Etcd, ForgetEtcd, Plan, Pod, observe, plan
 from tests.builders import (
     NOW,
     NOW_TEXT,
@@ -52,7 +52,7 @@ AFTERWARDS: dict[str, tuple[PodBuilder | None, datetime, str]] = {
 def test_after_the_first_has_completed(other: PodBuilder | None, at: datetime, expected: str) -> None:
     made = look(running(COMPLETED), runs().succeeded(), other, heard=said("running", 0), at=at)
     assert made.status.phase == expected
-    assert not [one for one in made.actions if isinstance(one, Create | Delete | AskEtcd)]
+    assert (made.questions, made.actions) == ((), ())
     assert expected == "Completed" or made.wake_at == NOW + timedelta(minutes=10)
 
 
@@ -133,42 +133,39 @@ def ended(known: World = COMPLETED, minutes: int = 0, **fields: object) -> Paddl
 
 
 def after(job: PaddleJob, *pods: Pod, forgotten: bool = False) -> Plan:
-    seen: Observed = replace(observe(job, pods), etcd=Etcd(forgotten=forgotten))
+    seen = observe(job, pods, etcd=Etcd(forgotten=forgotten))
     return plan(job, seen, NOW)
 
 
 def test_its_keys_are_removed_from_etcd_until_that_is_known_to_be_done() -> None:
     job = ended()
     made = after(job)
-    (removed,) = made.actions
+    (removed,) = made.questions
     assert isinstance(removed, ForgetEtcd)
     assert removed.keys == (f"/paddle/{ID}",)
     assert made.wake_at == NOW + timedelta(seconds=5)
     made = after(job, forgotten=True)
-    assert (made.actions, world(made).forgotten) == ((), True)
-    assert after(ended(world(made)), forgotten=False).actions == ()
+    assert (made.questions, world(made).forgotten) == ((), True)
+    assert after(ended(world(made)), forgotten=False).questions == ()
 
 
 def test_not_while_a_launcher_runs_that_would_write_them_again() -> None:
     job = ended(clean_pod_policy="Never")
-    assert after(job, *(one.running().build() for one in pods_of(job).values())).actions == ()
+    assert after(job, *(one.running().build() for one in pods_of(job).values())).questions == ()
 
 
 def test_not_for_ever() -> None:
-    assert after(ended(minutes=10)).actions == ()
-
-
-def kinds(made: Plan) -> list[str]:
-    return [type(one).__name__ for one in made.actions]
+    assert after(ended(minutes=10)).questions == ()
 
 
 def test_a_job_deletes_itself_only_when_its_keys_are_gone() -> None:
-    job = ended(ttl_seconds_after_finished=0)
-    assert kinds(after(job)) == ["ForgetEtcd"]
-    assert kinds(after(ended(replace(COMPLETED, forgotten=True), ttl_seconds_after_finished=0))) == ["DeleteJob"]
+    made = after(ended(ttl_seconds_after_finished=0))
+    assert (len(made.questions), made.expired) == (1, False)
+    made = after(ended(replace(COMPLETED, forgotten=True), ttl_seconds_after_finished=0))
+    assert (len(made.questions), made.expired) == (0, True)
 
 
 def test_other_jobs_know_nothing_of_all_this() -> None:
     status = Status(phase="Completed", completion_time=NOW_TEXT)
     job = an_elastic_job().asking(elastic=None).with_status(status).build()
-    assert after(job, forgotten=True) == Plan((), status)
+    assert after(job, forgotten=True) == Plan(status=status)

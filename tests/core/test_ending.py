@@ -42,7 +42,8 @@ def pod(job: JobBuilder, place: str) -> PodBuilder:
 
 W0, W1, PS0 = (pod(RUNNING, place) for place in ("worker-0", "worker-1", "ps-0"))
 AFTER_ONE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1))
-AND_DELETED = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1, unknown=1))
+AND_DELETED = AFTER_ONE.with_status(deleted_after_success=1)
+AS_WRITTEN_BEFORE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1, unknown=1))
 AFTER_TWO = RUNNING.with_status(worker=RoleStatus(succeeded=2))
 WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     "all run": (RUNNING, {}, "goes on"),
@@ -106,6 +107,12 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
         {"worker_0": None, "worker_1": W1.succeeded()},
         "Completed",
     ),
+    "it stays deleted, in a status of an earlier release": (AS_WRITTEN_BEFORE, {"worker_0": None}, "goes on"),
+    "the other succeeded, in a status of an earlier release": (
+        AS_WRITTEN_BEFORE,
+        {"worker_0": None, "worker_1": W1.succeeded()},
+        "Completed",
+    ),
     "one had succeeded and the other vanished": (
         AFTER_ONE,
         {"worker_0": None, "worker_1": W1.succeeded()},
@@ -161,7 +168,7 @@ LAUNCHED: dict[str, tuple[PaddleJob, bool, bool]] = {
 
 @pytest.mark.parametrize(("job", "config_map", "expected"), LAUNCHED.values(), ids=LAUNCHED.keys())
 def test_launched(job: PaddleJob, config_map: bool, expected: bool) -> None:
-    observed = observe(job, config_maps=[a_config_map(job)] if config_map else [])
+    observed = observe(job, [a_config_map(job)] if config_map else [])
     assert launched(job, observed) is expected
 
 

@@ -99,7 +99,7 @@ def test_the_device_is_what_the_template_asks_for(case: str) -> None:
 def test_the_job_is_complete_when_the_workers_are_and_then_the_heter_workers_are_ended() -> None:
     job = JOB.in_phase("Running").build()
     pods = [(one.succeeded() if "worker" in name else one.running()).build() for name, one in pods_of(job).items()]
-    seen = observe(job, pods, config_maps=[a_config_map(job)])
+    seen = observe(job, [*pods, a_config_map(job)])
     assert judge(job, seen) == Completed()
     ended = JOB.in_phase("Completed").build()
     deleted = [one.name for one in plan(ended, seen, NOW).actions if isinstance(one, Delete)]
@@ -109,7 +109,7 @@ def test_the_job_is_complete_when_the_workers_are_and_then_the_heter_workers_are
 def test_heter_workers_that_were_told_to_stop_and_ended_are_no_failure() -> None:
     job = JOB.in_phase("Running").build()
     pods = [(one.succeeded() if "heter" in name else one.running()).build() for name, one in pods_of(job).items()]
-    made = plan(job, observe(job, pods, config_maps=[a_config_map(job)]), NOW)
+    made = plan(job, observe(job, [*pods, a_config_map(job)]), NOW)
     assert made.status.phase == "Running"
 
 
@@ -117,4 +117,4 @@ def test_a_worker_is_not_replaced_alone_where_heter_workers_know_it_by_address()
     for job, alone in ((JOB, False), (a_ps_job(), True)):
         built = job.with_gloo(0).in_phase("Running").build()
         pods = [(one.failed() if "worker-0" in name else one.running()).build() for name, one in pods_of(built).items()]
-        assert replaceable(built, observe(built, pods, config_maps=[a_config_map(built)])) is alone
+        assert replaceable(built, observe(built, [*pods, a_config_map(built)])) is alone

@@ -39,9 +39,12 @@ def test_what_others_own_is_not_seen() -> None:
     job = a_job().by_service().build()
     seen = observe(
         job,
-        [a_pod().of(STRANGER, "worker", 0).build(), a_pod().named("train-worker-0").build()],
-        [a_service(STRANGER, "worker", 0)],
-        [a_config_map(STRANGER)],
+        [
+            a_pod().of(STRANGER, "worker", 0).build(),
+            a_pod().named("train-worker-0").build(),
+            a_service(STRANGER, "worker", 0),
+            a_config_map(STRANGER),
+        ],
     )
     assert (seen.slots[0].pod, seen.pods, seen.services, seen.config_map) == (None, (), (), None)
 
@@ -56,8 +59,8 @@ def test_an_owner_that_is_not_in_charge_does_not_count() -> None:
 def test_only_the_config_map_of_the_jobs_own_name_is_its_environment() -> None:
     job = a_job().build()
     other = msgspec.structs.replace(a_config_map(job).metadata, name="train-more")
-    assert observe(job, config_maps=[ConfigMap(metadata=other)]).config_map is None
-    assert observe(job, config_maps=[ConfigMap(metadata=other), a_config_map(job)]).config_map == a_config_map(job)
+    assert observe(job, [ConfigMap(metadata=other)]).config_map is None
+    assert observe(job, [ConfigMap(metadata=other), a_config_map(job)]).config_map == a_config_map(job)
 
 
 def test_a_pod_beyond_the_places_is_seen_but_fills_none() -> None:

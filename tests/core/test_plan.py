@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
 from paddlejob.api.status import Phase
-from paddlejob.core import Announce, Create, Observed, Plan, Pod, observe, plan
+from paddlejob.core import Announce, Observed, Plan, Pod, observe, plan
 from tests.builders import (
     EARLIER,
     NOW,
@@ -29,7 +30,7 @@ from tests.builders import (
 
 
 def kinds(made: Plan) -> list[str]:
-    return [type(one).__name__ for one in made.actions]
+    return [type(one).__name__ for one in (*made.events, *made.actions)]
 
 
 def running(job: PaddleJob) -> list[Pod]:
@@ -39,10 +40,10 @@ def running(job: PaddleJob) -> list[Pod]:
 def test_a_new_job_is_announced_and_its_pods_are_made_servers_first() -> None:
     job = a_ps_job().at_generation(4).build()
     made = plan(job, observe(job), NOW)
-    told, *created = made.actions
-    assert told == Announce("Normal", "Created", "creating 2 ps and 2 worker pods in PS mode", 0)
+    assert made.events == (Announce("Normal", "Created", "creating 2 ps and 2 worker pods in PS mode", 0),)
     names = ["train-ps-0", "train-ps-1", "train-worker-0", "train-worker-1"]
-    assert [(one.kind, one.name) for one in created if isinstance(one, Create)] == [("Pod", name) for name in names]
+    assert [(one.kind, one.name) for one in made.creates] == [("Pod", name) for name in names]
+    assert len(made.actions) == len(names)
     assert made.wake_at is None
     assert made.status == Status(
         phase="Pending",
@@ -61,8 +62,8 @@ def test_a_new_job_is_announced_and_its_pods_are_made_servers_first() -> None:
 
 def test_a_job_that_runs_says_so() -> None:
     job = a_ps_job().in_phase("Starting").build()
-    made = plan(job, observe(job, running(job), config_maps=[a_config_map(job)]), NOW)
-    assert made.actions == (Announce("Normal", "Started", "all pods run", 0),)
+    made = plan(job, observe(job, [*running(job), a_config_map(job)]), NOW)
+    assert (made.events, made.actions) == ((Announce("Normal", "Started", "all pods run", 0),), ())
     assert (made.status.phase, made.status.start_time) == ("Running", EARLIER)
     found = made.status.condition("Running")
     assert found is not None
@@ -74,8 +75,8 @@ def test_a_completed_job_keeps_its_last_counts() -> None:
     pods = [
         one.succeeded().build() if "worker" in name else one.running().build() for name, one in pods_of(job).items()
     ]
-    made = plan(job, observe(job, pods, config_maps=[a_config_map(job)]), NOW)
-    assert made.actions == (Announce("Normal", "Completed", "2 of 2 workers succeeded", 0),)
+    made = plan(job, observe(job, [*pods, a_config_map(job)]), NOW)
+    assert (made.events, made.actions) == ((Announce("Normal", "Completed", "2 of 2 workers succeeded", 0),), ())
     status = made.status
     assert (status.phase, status.reason, status.completion_time) == ("Completed", "", NOW_TEXT)
     assert (status.ps, status.worker) == (RoleStatus(running=2, ready="2/2"), RoleStatus(succeeded=2, ready="0/2"))
@@ -106,8 +107,8 @@ FAILURES: dict[str, tuple[Pod, str, Failure]] = {
 def test_a_job_failed_by(pod: Pod, message: str, failure: Failure) -> None:
     job = a_job().in_phase("Running").build()
     owned = Pod(metadata=a_pod().of(job, "worker", 0).build().metadata, spec=pod.spec, status=pod.status)
-    made = plan(job, observe(job, [owned], config_maps=[a_config_map(job)]), NOW)
-    assert made.actions == (Announce("Warning", "Failed", message, 0),)
+    made = plan(job, observe(job, [owned, a_config_map(job)]), NOW)
+    assert (made.events, made.actions) == ((Announce("Warning", "Failed", message, 0),), ())
     status = made.status
     assert (status.phase, status.reason, status.message, status.failure) == ("Failed", failure.reason, message, failure)
     assert status.completion_time == NOW_TEXT
@@ -118,7 +119,7 @@ def test_a_job_failed_by(pod: Pod, message: str, failure: Failure) -> None:
 
 def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     job = a_ps_job().in_phase("Running").build()
-    made = plan(job, observe(job, running(job)[1:], config_maps=[a_config_map(job)]), NOW)
+    made = plan(job, observe(job, [*running(job)[1:], a_config_map(job)]), NOW)
     assert kinds(made) == ["Announce"]
     assert made.status.phase == "Restarting"
     assert made.status.failure == Failure(
@@ -126,11 +127,21 @@ def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     )
 
 
+def test_a_worker_that_succeeded_and_was_deleted_is_remembered_in_a_field_of_its_own() -> None:
+    job = a_job().with_workers(2).in_phase("Running").with_status(worker=RoleStatus(running=1, succeeded=1)).build()
+    left = pods_of(job)["train-worker-1"]
+    made = plan(job, observe(job, [left.running().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.deleted_after_success) == ("Running", 1)
+    job = msgspec.structs.replace(job, status=made.status)
+    made = plan(job, observe(job, [left.succeeded().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.worker) == ("Completed", RoleStatus(succeeded=2, ready="0/2"))
+
+
 def test_a_job_that_ended_is_no_longer_stalled() -> None:
     stalled = Condition(type="Stalled", status="True", reason="ImagePull", message="denied")
     job = a_job().in_phase("Pending").with_status(reason="ImagePull", message="denied", conditions=(stalled,)).build()
     pods = [one.succeeded().build() for one in pods_of(job).values()]
-    status = plan(job, observe(job, pods, config_maps=[a_config_map(job)]), NOW).status
+    status = plan(job, observe(job, [*pods, a_config_map(job)]), NOW).status
     found = status.condition("Stalled")
     assert found is not None
     assert (status.phase, status.reason, found.status) == ("Completed", "", "False")
@@ -143,7 +154,7 @@ FINAL: list[Phase] = ["Completed", "Failed"]
 def test_an_end_is_for_ever(end: Phase) -> None:
     job = a_ps_job().cleaning("Never").in_phase(end).with_status(completion_time=EARLIER).build()
     for pods in ([], running(job)):
-        assert plan(job, observe(job, pods, refusals=[a_refusal("Pod", "x")]), NOW) == Plan((), job.status, None)
+        assert plan(job, observe(job, pods, refusals=[a_refusal("Pod", "x")]), NOW) == Plan(status=job.status)
 
 
 def test_a_job_that_is_being_deleted_gets_nothing_new() -> None:
@@ -158,7 +169,7 @@ def test_a_job_that_is_being_deleted_gets_nothing_new() -> None:
 @pytest.mark.parametrize("end", FINAL)
 def test_a_finished_job_keeps_its_end_while_it_is_deleted(end: Phase) -> None:
     job = a_ps_job().in_phase(end).cleaning("Always").deleted().build()
-    assert plan(job, observe(job, running(job)), NOW) == Plan((), job.status, None)
+    assert plan(job, observe(job, running(job)), NOW) == Plan(status=job.status)
 
 
 def test_a_refusal_is_told_once_and_tried_again_in_time() -> None:
@@ -200,20 +211,20 @@ def test_strangers_objects_are_neither_used_nor_touched() -> None:
     stranger = a_job().with_uid("another").cleaning("Always").build()
     theirs = running(stranger)
     done = a_job().cleaning("Always").in_phase("Completed").build()
-    assert plan(done, observe(done, theirs, services_of(stranger)), NOW).actions == ()
+    assert plan(done, observe(done, [*theirs, *services_of(stranger)]), NOW).actions == ()
 
 
 TAKEN: dict[str, tuple[str, Callable[[PaddleJob], Observed], int]] = {
     "a pod": ("Pod train-worker-0", lambda other: observe(a_job().with_workers(2).build(), running(other)), 1),
     "a service": (
         "Service train-worker-0",
-        lambda other: observe(a_job().with_workers(2).by_service().build(), (), services_of(other)),
+        lambda other: observe(a_job().with_workers(2).by_service().build(), services_of(other)),
         2,
     ),
     # Pods by address are made before the ConfigMap: with a stranger's there they would start on its values.
     "the ConfigMap": (
         "ConfigMap train",
-        lambda other: observe(a_job().with_workers(2).build(), config_maps=[a_config_map(other)]),
+        lambda other: observe(a_job().with_workers(2).build(), [a_config_map(other)]),
         0,
     ),
 }
@@ -244,6 +255,6 @@ def test_a_life_by_address() -> None:
         ([pod.succeeded()], environment, [], "Completed"),
     ]
     for pods, maps, actions, phase in moments:
-        made = plan(job.build(), observe(job.build(), [one.build() for one in pods], (), maps), NOW)
+        made = plan(job.build(), observe(job.build(), [*(one.build() for one in pods), *maps]), NOW)
         assert (kinds(made), made.status.phase) == (actions, phase)
         job = job.with_status(made.status)

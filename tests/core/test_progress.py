@@ -52,23 +52,29 @@ CASES: dict[str, tuple[JobBuilder, Pods, Phase, RoleStatus]] = {
         "Running",
         RoleStatus(running=1, unknown=1, ready="1/2"),
     ),
-    "one done and then deleted is succeeded, and its pod unknown": (
+    "one done and then deleted is succeeded": (
         LATER.with_status(worker=RoleStatus(running=1, succeeded=1)),
         (None, POD.running()),
         "Running",
-        RoleStatus(running=1, succeeded=1, unknown=1, ready="1/2"),
+        RoleStatus(running=1, succeeded=1, ready="1/2"),
     ),
     "it stays so": (
+        LATER.with_status(worker=RoleStatus(running=1, succeeded=1), deleted_after_success=1),
+        (None, POD.running()),
+        "Running",
+        RoleStatus(running=1, succeeded=1, ready="1/2"),
+    ),
+    "it stays so when the other is done": (
+        LATER.with_status(worker=RoleStatus(running=1, succeeded=1), deleted_after_success=1),
+        (None, POD.succeeded()),
+        "Running",
+        RoleStatus(succeeded=2, ready="0/2"),
+    ),
+    "as an earlier release wrote it": (
         LATER.with_status(worker=RoleStatus(running=1, succeeded=1, unknown=1)),
         (None, POD.running()),
         "Running",
-        RoleStatus(running=1, succeeded=1, unknown=1, ready="1/2"),
-    ),
-    "it stays so when the other is done": (
-        LATER.with_status(worker=RoleStatus(running=1, succeeded=1, unknown=1)),
-        (None, POD.succeeded()),
-        "Running",
-        RoleStatus(succeeded=2, unknown=1, ready="0/2"),
+        RoleStatus(running=1, succeeded=1, ready="1/2"),
     ),
 }
 
@@ -84,7 +90,7 @@ def test_when(job: JobBuilder, pods: Pods, expected: Phase, workers: RoleStatus)
 
 def test_servers_are_counted_apart() -> None:
     job = a_job().with_servers(1).in_phase("Running").build()
-    observed = observe(job, [a_pod().of(job, "ps", 0).running().build()], config_maps=[a_config_map(job)])
+    observed = observe(job, [a_pod().of(job, "ps", 0).running().build(), a_config_map(job)])
     assert counts(job, observed, "ps") == RoleStatus(running=1, ready="1/1")
     assert counts(job, observed, "worker") == RoleStatus(unknown=1, ready="0/1")
 

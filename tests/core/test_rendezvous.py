@@ -58,7 +58,7 @@ def test_workers_can_meet_only_at_an_address(given: str, reason: str, message: s
 
 
 def heard(said: Said | None) -> Observed:
-    return replace(observe(JOB.build()), etcd=Etcd(said=said))
+    return observe(JOB.build(), etcd=Etcd(said=said))
 
 
 def test_silence_says_what_etcd_said_or_nothing() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
-from paddlejob.core import Action, Create, Refusal, ReservePorts, observe, plan
+from paddlejob.core import Refusal, observe, plan
 from paddlejob.core.observe import Ports
 from tests.builders import NOW, JobBuilder, PodBuilder, a_job, a_ps_job, a_refusal, pods_of
 
@@ -17,18 +16,9 @@ def asked(
 ) -> list[str]:
     """What is done for it: kinds of objects, and "ports" for a reservation."""
     built = job.build()
-    seen = observe(built, [one.build() for one in pods], refusals=refusals)
-    return [_word(one) for one in plan(built, replace(seen, ports=ports or Ports()), NOW).actions if _word(one)]
-
-
-def _word(action: Action) -> str:
-    match action:
-        case Create(kind=kind):
-            return kind
-        case ReservePorts(count=count):
-            return f"{count} ports"
-        case _:
-            return ""
+    seen = observe(built, [one.build() for one in pods], refusals=refusals, ports=ports or Ports())
+    made = plan(built, seen, NOW)
+    return [*([f"{made.ports} ports"] if made.ports else []), *(one.kind for one in made.creates)]
 
 
 ONE_POD = tuple(pods_of(HOST.build()).values())[:1]

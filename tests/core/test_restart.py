@@ -35,7 +35,7 @@ def failed_once(job: JobBuilder, pod: PodBuilder) -> Plan:
         name=meta.name, uid=meta.uid, labels=meta.labels, owner_references=meta.owner_references
     )
     others = [one.running().build() for name, one in pods.items() if name != "train-worker-0"]
-    return plan(built, observe(built, [ended.build(), *others], config_maps=[a_config_map(built)]), NOW)
+    return plan(built, observe(built, [ended.build(), *others, a_config_map(built)]), NOW)
 
 
 def test_a_failure_within_the_limit_restarts_the_whole_job_later() -> None:
@@ -44,9 +44,8 @@ def test_a_failure_within_the_limit_restarts_the_whole_job_later() -> None:
     assert (status.phase, status.restarts, status.disruptions, status.attempt) == ("Restarting", 1, 0, 1)
     assert status.next_attempt_time == "2026-05-04T12:00:10Z"
     assert status.failure == Failure(pod="train-worker-0", exit_code=3, reason="Error", message="no such file")
-    assert made.actions == (
-        Announce("Warning", "Restarted", "train-worker-0 failed with exit code 3 (Error)", 1),
-    )  # nothing is deleted before the decision is written
+    assert made.events == (Announce("Warning", "Restarted", "train-worker-0 failed with exit code 3 (Error)", 1),)
+    assert made.actions == ()  # nothing is deleted before the decision is written
     assert made.wake_at == NOW + timedelta(seconds=2)
 
 
@@ -119,7 +118,7 @@ def test_what_the_earlier_attempt_left_is_deleted_first_and_waited_for() -> None
 def test_nothing_is_made_before_its_time() -> None:
     job = restarting(TWO)
     assert plan(job, observe(job), NOW - timedelta(seconds=1)).actions == ()
-    created = [one.name for one in plan(job, observe(job), NOW).actions if isinstance(one, Create)]
+    created = [one.name for one in plan(job, observe(job), NOW).creates]
     assert created == ["train-worker-0", "train-worker-1"]
 
 
@@ -159,7 +158,7 @@ def test_the_config_map_is_rewritten_for_the_new_attempt(network: str) -> None:
 def test_a_stranger_in_place_of_the_config_map_is_not_overwritten() -> None:
     job = restarting(a_ps_job().by_service())
     other = a_config_map(a_job().with_uid("another").build())
-    made = plan(job, observe(job, config_maps=[other]), NOW)
+    made = plan(job, observe(job, [other]), NOW)
     assert not [one for one in made.actions if isinstance(one, Create | Update)]
 
 
@@ -188,4 +187,13 @@ def test_what_falls_after_the_end_changes_nothing() -> None:
     world = World(job, [one.running().build(), other.failed(1).build()])
     end = world.turn().status
     world.pods["train-worker-0"] = one.failed(143).deleting().build()
+    assert world.turn().status == end
+
+
+def test_a_deletion_after_the_end_does_not_make_another_pod_the_cause() -> None:
+    job = a_job().with_workers(2).in_phase("Running").build()
+    one, other = pods_of(job).values()
+    world = World(job, [one.running().build(), other.failed(1).build()])
+    end = world.turn().status
+    world.pods = {"train-worker-0": one.failed(1).build(), "train-worker-1": other.failed(1).deleting().build()}
     assert world.turn().status == end

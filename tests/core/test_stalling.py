@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from paddlejob.core import Observed, Pod, Refusal, observe
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
@@ -26,7 +25,7 @@ def why(*pods: PodBuilder, config_map: bool = True, refusals: tuple[Refusal, ...
     """Why the job of two workers stalls when these pods are there."""
     job = JOB.build()
     there = [one.of(job, "worker", index).build() for index, one in enumerate(pods)]
-    return stall(job, observe(job, there, (), [a_config_map(job)] if config_map else [], refusals))
+    return stall(job, observe(job, [*there, *([a_config_map(job)] if config_map else [])], refusals))
 
 
 CASES: dict[str, tuple[Stall | None, Stall | None]] = {
@@ -163,11 +162,11 @@ def test_what_is_not_supported_is_named() -> None:
 
 def test_no_free_ports_are_told_before_what_pods_say() -> None:
     job = a_job().with_workers(2).by("Host").build()
-    seen = replace(observe(job, refusals=[a_refusal("Pod", "x")]), ports=Ports(full="20000,20030"))
+    seen = observe(job, refusals=[a_refusal("Pod", "x")], ports=Ports(full="20000,20030"))
     assert stall(job, seen) == Stall(
         "NoPorts",
         "no 40 ports in a row are free within the operator's --port-range 20000,20030:"
         " it goes on when another job ends, or with a wider range",
     )
     settled = a_job().with_workers(2).by("Host").with_ports(20000).build()
-    assert stall(settled, replace(observe(settled), ports=Ports(full="20000,20030"))) is None
+    assert stall(settled, observe(settled, ports=Ports(full="20000,20030"))) is None

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from paddlejob.api.status import Phase
-from paddlejob.core import Create, Delete, observe, plan
+from paddlejob.core import Delete, observe, plan
 from tests.builders import NOW, a_config_map, a_job, pods_of
 from tests.core.world import World
 
@@ -18,7 +18,7 @@ def test_a_job_suspended_from_the_beginning_makes_nothing() -> None:
     job = SUSPENDED.build()
     made = plan(job, observe(job), NOW)
     status = made.status
-    assert [one for one in made.actions if isinstance(one, Create)] == []
+    assert made.creates == ()
     assert (status.phase, status.attempt, status.start_time) == ("Suspended", 0, None)
     found = status.condition("Suspended")
     assert found is not None
@@ -29,7 +29,7 @@ def test_a_job_suspended_from_the_beginning_makes_nothing() -> None:
 def test_suspending_ends_the_attempt_before_any_pod_is_deleted(phase: Phase) -> None:
     job = SUSPENDED.in_phase(phase).build()
     pods = [one.running().build() for one in pods_of(job).values()]
-    made = plan(job, observe(job, pods, config_maps=[a_config_map(job)]), NOW)
+    made = plan(job, observe(job, [*pods, a_config_map(job)]), NOW)
     assert (made.status.phase, made.status.attempt) == ("Suspended", 1)
     assert not [one for one in made.actions if isinstance(one, Delete)]
 

@@ -21,14 +21,13 @@ from paddlejob.core import (
     ConfigMap,
     Create,
     Delete,
-    DeleteJob,
     Etcd,
     ForgetEtcd,
     Observed,
     Plan,
     Pod,
+    Question,
     Refusal,
-    ReservePorts,
     Said,
     Service,
     Touch,
@@ -36,6 +35,7 @@ from paddlejob.core import (
     observe,
     plan,
 )
+from paddlejob.core.observe import Child as AnyChild
 from paddlejob.core.observe import Kind
 from paddlejob.core.times import timestamp
 from tests.builders import NOW, PodBuilder
@@ -63,8 +63,8 @@ class World:
         self._count = 0
 
     def seen(self) -> Observed:
-        children = (self.pods.values(), self.services.values(), self.config_maps.values())
-        return replace(observe(self.job, *children, self.refusals.values()), etcd=self.etcd)
+        children: list[AnyChild] = [*self.pods.values(), *self.services.values(), *self.config_maps.values()]
+        return observe(self.job, children, self.refusals.values(), self.etcd)
 
     def plan(self) -> Plan:
         return plan(self.job, self.seen(), self.now)
@@ -80,20 +80,23 @@ class World:
                     self._touch(action)
                 case Update():
                     self._update(action)
-                case DeleteJob():
-                    assert action.uid == self.job.metadata.uid
-                    self.remove()
-                case ReservePorts():
-                    annotations = {**self.job.metadata.annotations, ANNOTATION_PORTS: "20000"}
-                    self.job = replace(self.job, metadata=replace(self.job.metadata, annotations=annotations))
-                case Announce():
-                    self.told.append(action)
-                case AskEtcd():
-                    said = Said(action.id, self.now, self.launcher, frozenset(action.exited))
-                    self.etcd = replace(self.etcd, said=said)
-                case ForgetEtcd():
-                    self.etcd = replace(self.etcd, forgotten=True)
+        for question in made.questions:
+            self._answer(question)
+        self.told += made.events
+        if made.expired:
+            self.remove()
+        if made.ports:
+            annotations = {**self.job.metadata.annotations, ANNOTATION_PORTS: "20000"}
+            self.job = replace(self.job, metadata=replace(self.job.metadata, annotations=annotations))
         self.job = replace(self.job, status=made.status)
+
+    def _answer(self, question: Question) -> None:
+        match question:
+            case AskEtcd():
+                said = Said(question.id, self.now, self.launcher, frozenset(question.exited))
+                self.etcd = replace(self.etcd, said=said)
+            case ForgetEtcd():
+                self.etcd = replace(self.etcd, forgotten=True)
 
     def wait(self) -> None:
         """Time goes on to the moment at which the plan asks to be looked at again."""
@@ -134,7 +137,7 @@ class World:
         for _ in range(MOST_TURNS):
             before = self.job.status
             turns.append(self.turn())
-            if not turns[-1].actions and self.job.status == before:
+            if not asks(turns[-1]) and self.job.status == before:
                 return turns
         raise AssertionError(f"not settled after {MOST_TURNS} turns: {turns[-1]}")
 
@@ -249,6 +252,25 @@ class World:
     def _address(self) -> str:
         self._count += 1
         return f"10.0.{self._count // 256}.{self._count % 256}"
+
+
+def asks(made: Plan) -> bool:
+    """Whether it asks anybody for anything."""
+    return bool(made.events or made.actions or made.questions or made.ports or made.expired)
+
+
+def cut(made: Plan, done: int) -> Plan:
+    """What comes of a plan if the operator dies after so many calls."""
+    acted = max(0, done - len(made.events))
+    asked = max(0, acted - len(made.actions))
+    return replace(
+        made,
+        events=made.events[:done],
+        actions=made.actions[:acted],
+        questions=made.questions[:asked],
+        ports=made.ports if acted else 0,
+        expired=made.expired and acted > 0,
+    )
 
 
 def attempt_of(child: Pod | ConfigMap) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Create, Delete
+from paddlejob.core import Create, Delete, Etcd
 from paddlejob.core.times import moment
 from paddlejob.local.logfiles import LogFile, log_files
 from paddlejob.local.machine import Machine, Surroundings
@@ -42,7 +42,6 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
         (f"127.9.9.{number}" for number in count(1)),
         supervisor=supervisor,
         changed=lambda: None,
-        tell=lambda announce: None,
     )
     listening = asyncio.ensure_future(supervisor.listen(made.handle))
     yield made
@@ -60,7 +59,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
 ) -> None:
 
     async def is_empty() -> bool:  # asked in the loop, where events change the answer
-        machine.observe(PaddleJob())
+        machine.observe(PaddleJob(), Etcd())
         return not machine.pods
 
     for life in range(4):

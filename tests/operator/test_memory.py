@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from paddlejob.core import Create, Refusal
+from paddlejob.api import Status
+from paddlejob.core import Create, Plan, Refusal
 from paddlejob.operator.memory import Memory
 from tests.builders import NOW, a_job
 
-TRIED = (Create("Pod", "train-worker-0", {}),)
+TRIED = Plan(status=Status(), actions=(Create("Pod", "train-worker-0", {}),))
 REFUSED = (Refusal("Pod", "train-worker-0", "QuotaExceeded", "exceeded quota", NOW),)
 TAKEN = (Refusal("Pod", "train-worker-0", "NameTaken", "taken", NOW),)
 
@@ -41,7 +42,7 @@ def test_success_clears_the_memory_and_the_delay() -> None:
 def test_what_was_not_tried_is_still_refused() -> None:
     memory, job = Memory(), a_job().build()
     memory.remember(job, TRIED, REFUSED)
-    other = (Create("Pod", "train-worker-1", {}),)
+    other = Plan(status=Status(), actions=(Create("Pod", "train-worker-1", {}),))
     memory.remember(job, other, ())
     assert [one.name for one in memory.refusals(job)] == ["train-worker-0"]
 
@@ -50,7 +51,7 @@ def test_a_round_without_creates_changes_nothing() -> None:
     memory, job = Memory(), a_job().build()
     memory.remember(job, TRIED, REFUSED)
     before = memory.refusals(job)
-    assert not memory.remember(job, (), ())
+    assert not memory.remember(job, Plan(status=Status()), ())
     assert memory.refusals(job) == before
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from paddlejob.api import RoleStatus, Status
 from paddlejob.operator.reporting import difference, only_counts
@@ -36,7 +37,7 @@ QUIET: dict[str, tuple[Status, Status, bool]] = {
     "the reason": (Status(phase="Pending"), Status(phase="Pending", reason="A"), False),
     "a worker that succeeded is gone": (
         running(running=1, succeeded=1),
-        running(running=1, succeeded=1, unknown=1),
+        replace(running(running=1, succeeded=1), deleted_after_success=1),
         False,
     ),
 }

@@ -86,6 +86,9 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     disruptions: Annotated[int, Meta(description="Restarts after something outside the program took a pod.")] = 0
     attempt: Annotated[int, Meta(description="How often the whole job was started again.")] = 0
     next_attempt_time: Annotated[Time | None, Meta(description="When a restart begins, at the earliest.")] = None
+    deleted_after_success: Annotated[
+        int | None, Meta(description="Workers that had succeeded before somebody deleted their pods.")
+    ] = None
     replacing: Annotated[tuple[str, ...], Meta(description="UIDs of pods that are replaced alone, a few at once.")] = ()
     conditions: tuple[Condition, ...] = ()
     reason: str = ""

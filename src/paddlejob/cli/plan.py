@@ -18,7 +18,8 @@ from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
-from paddlejob.core import ConfigMap, Create, Etcd, Observed, Plan, Pod, ReservePorts, Said, Service, observe, plan
+from paddlejob.core import ConfigMap, Etcd, Plan, Pod, Said, Service, observe, plan
+from paddlejob.core.observe import Child
 from paddlejob.core.rendezvous import meeting_id
 from paddlejob.operator.ports import DEFAULT_RANGE
 
@@ -56,16 +57,16 @@ def plan_file(
 def becomes(job: PaddleJob) -> list[Json]:
     """The objects in the order in which they would be made."""
     made: list[Json] = []
-    turn = plan(job, _with_etcd(job, observe(job)), _now())
-    if any(isinstance(one, ReservePorts) for one in turn.actions):
+    turn = _next(job, made)
+    if turn.ports:
         job = with_ports(job)
-        turn = plan(job, observe(job), _now())
+        turn = _next(job, made)
     for _ in range(MOST_TURNS):
-        new = [one.body for one in turn.actions if isinstance(one, Create)]
-        if not new:
+        if not turn.creates:
             break
-        made += new
-        turn = _next(job, turn, made)
+        made += [one.body for one in turn.creates]
+        job = msgspec.structs.replace(job, status=turn.status)
+        turn = _next(job, made)
     if not made:
         status = turn.status
         raise BadUse(f"{job.metadata.name}: nothing would be made: {status.reason}: {status.message}")
@@ -79,24 +80,17 @@ def with_ports(job: PaddleJob) -> PaddleJob:
     return msgspec.structs.replace(job, metadata=meta)
 
 
-def _next(job: PaddleJob, before: Plan, made: list[Json]) -> Plan:
-    """The next plan, when all that was made is there and placed."""
-    job = msgspec.structs.replace(job, status=before.status)
-    seen = observe(
-        job,
-        [_placed(one) for one in made if one["kind"] == "Pod"],
-        [msgspec.convert(one, Service) for one in made if one["kind"] == "Service"],
-        [msgspec.convert(one, ConfigMap) for one in made if one["kind"] == "ConfigMap"],
-    )
-    return plan(job, _with_etcd(job, seen), _now())
+def _next(job: PaddleJob, made: list[Json]) -> Plan:
+    """The next plan, when all that was made is there and placed, and the operator knows an etcd, which answers."""
+    etcd = Etcd("0.0.0.0:2379", Said(meeting_id(job), _now()))
+    return plan(job, observe(job, [_there(one) for one in made], etcd=etcd), _now())
 
 
-def _with_etcd(job: PaddleJob, seen: Observed) -> Observed:
-    """As if the operator knew an etcd, and it answered."""
-    return msgspec.structs.replace(seen, etcd=Etcd("0.0.0.0:2379", Said(meeting_id(job), _now())))
-
-
-def _placed(body: Json) -> Pod:
+def _there(body: Json) -> Child:
+    if body["kind"] == "Service":
+        return msgspec.convert(body, Service)
+    if body["kind"] == "ConfigMap":
+        return msgspec.convert(body, ConfigMap)
     name = body["metadata"]["name"]
     status = {"phase": "Pending", "podIP": f"<address of {name}>"}
     return msgspec.convert({**body, "spec": {"nodeName": f"<node of {name}>"}, "status": status}, Pod)

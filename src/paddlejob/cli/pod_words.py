@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddlejob.api import reasons
 from paddlejob.cli.output import age
 from paddlejob.core.children import Pod
 
@@ -9,7 +10,7 @@ from paddlejob.core.children import Pod
 def pod_word(pod: Pod) -> str:
     """The one word that tells most about a pod."""
     for one in pod.containers:
-        if one.state.waiting and one.state.waiting.reason not in ("", "ContainerCreating"):
+        if one.state.waiting and one.state.waiting.reason not in ("", reasons.CONTAINER_CREATING):
             return one.state.waiting.reason
         if one.state.terminated and one.state.terminated.exit_code:
             return f"exit {one.state.terminated.exit_code}"

@@ -1,6 +1,6 @@
-"""What a plan may ask for: a closed set. Whoever acts (a cluster, this machine) must handle every one.
+"""What a plan may ask for, by who acts: actions on what a job owns, questions to etcd, events for people.
 
-Bodies are Kubernetes objects as plain data, ready to be sent.
+Each is a closed set. Bodies are Kubernetes objects as plain data, ready to be sent.
 """
 
 from __future__ import annotations
@@ -37,24 +37,12 @@ class Update(msgspec.Struct, frozen=True):
     body: Body
 
 
-class DeleteJob(msgspec.Struct, frozen=True):
-    """Delete the job itself; what it owns goes with it."""
-
-    uid: str
-
-
 class Touch(msgspec.Struct, frozen=True):
     """Set an annotation on a pod, so that its kubelet looks at it now."""
 
     name: str
     annotation: str
     value: str
-
-
-class ReservePorts(msgspec.Struct, frozen=True):
-    """Choose a free block of so many ports, and write its first port on the job."""
-
-    count: int
 
 
 class AskEtcd(msgspec.Struct, frozen=True):
@@ -82,4 +70,5 @@ class Announce(msgspec.Struct, frozen=True):
     attempt: int
 
 
-Action = Create | Update | Delete | Touch | Announce | DeleteJob | ReservePorts | AskEtcd | ForgetEtcd
+Action = Create | Update | Delete | Touch
+Question = AskEtcd | ForgetEtcd

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import PaddleJob, Status, reasons
 from paddlejob.core.actions import Announce
 from paddlejob.core.stalling import unrunnable
 
@@ -20,27 +20,27 @@ def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[An
     attempt = after.attempt
     if before.phase in (None, "Suspended") and after.phase != "Suspended" and not _hindered(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
-        yield Announce("Normal", "Created", f"creating {pods} pods in {after.mode} mode", attempt)
+        yield Announce("Normal", reasons.CREATED, f"creating {pods} pods in {after.mode} mode", attempt)
     if _stalled(after) and _stalled(after) != _stalled(before):
         yield Announce("Warning", after.reason, after.message, attempt)
     if _count(after) != _count(before):
         whole = after.attempt != before.attempt
         note = after.message or "a worker that had gone is replaced, the others stay"
-        yield Announce("Warning", "Restarted" if whole else "Replaced", note, _count(after))
+        yield Announce("Warning", reasons.RESTARTED if whole else reasons.REPLACED, note, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:
         case "Running":
-            yield Announce("Normal", "Started", "all pods run", attempt)
+            yield Announce("Normal", reasons.STARTED, "all pods run", attempt)
         case "Scaling" if job.spec.worker and after.world:
             note = f"from {after.world.replicas} to {job.spec.worker.wanted} workers"
-            yield Announce("Normal", "Scaling", note, after.world.scalings)
+            yield Announce("Normal", reasons.SCALING, note, after.world.scalings)
         case "Completed":
-            yield Announce("Normal", "Completed", after.message, attempt)
+            yield Announce("Normal", reasons.COMPLETED, after.message, attempt)
         case "Failed":
-            yield Announce("Warning", "Failed", after.message, attempt)
+            yield Announce("Warning", reasons.FAILED, after.message, attempt)
         case "Suspended":
-            yield Announce("Normal", "Suspended", "no pods exist until it is resumed", attempt)
+            yield Announce("Normal", reasons.SUSPENDED, "no pods exist until it is resumed", attempt)
         case _:
             pass
 

@@ -18,7 +18,7 @@ from paddlejob.core.environment import shared_environment
 from paddlejob.core.observe import Observed
 from paddlejob.core.pods import pod
 from paddlejob.core.replace import refills
-from paddlejob.core.reserving import needs_ports, reserve
+from paddlejob.core.reserving import needs_ports
 from paddlejob.core.services import config_map, service
 
 
@@ -26,7 +26,7 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
     if ("ConfigMap", job.metadata.name) in observed.taken:
         return ()  # its pods would start with the environment of somebody else
     if needs_ports(job, observed):
-        return reserve(job, observed, now)
+        return ()
     held = observed.held_back(now)
     first = [*_config_map(job, observed)]
     if job.spec.network == "Service":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from paddlejob.api import Condition, PaddleJob
+from paddlejob.api import Condition, PaddleJob, reasons
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.stalling import Stall
 from paddlejob.core.times import timestamp
@@ -25,7 +25,7 @@ def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, 
     if stall:
         made.append(_condition(job, "Stalled", True, (stall.reason, stall.message), now))
     elif job.status.condition("Stalled"):
-        made.append(_condition(job, "Stalled", False, ("Progressing", ""), now))
+        made.append(_condition(job, "Stalled", False, (reasons.PROGRESSING, ""), now))
     return tuple(made)
 
 

@@ -12,11 +12,11 @@ from typing import Literal
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, Status, World
+from paddlejob.api import Failure, PaddleJob, Status, World, reasons
 from paddlejob.api.names import CONTAINER
 from paddlejob.api.status import Phase
 from paddlejob.core import rendezvous
-from paddlejob.core.actions import Action, AskEtcd, Delete, ForgetEtcd
+from paddlejob.core.actions import AskEtcd, Delete, ForgetEtcd
 from paddlejob.core.children import ContainerStatus, Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import Completed, Failed, describe
@@ -80,7 +80,7 @@ def judge(job: PaddleJob, known: World, observed: Observed, now: datetime) -> Co
     worst = max(_workers(observed), key=lambda pod: _training(pod).restart_count, default=None)
     name, end = (worst.metadata.name, _last_end(worst)) if worst else (job.metadata.name, None)
     code = end.exit_code if end else None
-    return Failed(Failure(pod=name, exit_code=code, reason="TooManyComebacks", message=text))
+    return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
 
 
 def phase(job: PaddleJob, known: World, observed: Observed) -> Phase:
@@ -103,14 +103,20 @@ def word(known: World, current: Phase, *, hindered: bool) -> Literal["NONE", "DO
     return "DONE" if known.scalings else "NONE"
 
 
-def work(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ...]:
-    """What is asked and removed while the job lives; the next look makes what is missing then."""
+def ask(job: PaddleJob, observed: Observed, now: datetime) -> tuple[AskEtcd, ...]:
+    """What is asked of etcd while the job lives."""
     if world(job).completed is not None:
         return ()
     exited = tuple(pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded")
-    asked: tuple[AskEtcd, ...] = rendezvous.ask(job, observed, exited, now)
+    return rendezvous.ask(job, observed, exited, now)
+
+
+def remove_surplus(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
+    """The next look makes what is missing then."""
+    if world(job).completed is not None:
+        return ()
     above = (pod for pod in _surplus(observed) if not pod.deleting)
-    return (*asked, *(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in above))
+    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in above)
 
 
 def builds(job: PaddleJob, observed: Observed) -> bool:
@@ -191,7 +197,7 @@ def _failures(observed: Observed) -> Iterator[Failure]:
             yield Failure(
                 pod=pod.metadata.name,
                 exit_code=end.exit_code,
-                reason=end.reason or "Error",
+                reason=end.reason or reasons.ERROR,
                 message=end.message.strip(),
             )
 

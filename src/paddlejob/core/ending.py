@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob
+from paddlejob.api import Failure, PaddleJob, reasons
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted, targeted
 from paddlejob.core.observe import Observed, Slot
@@ -38,7 +38,7 @@ def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted 
     A disruption comes before failures: peers of a pod that is taken away fall after it.
     """
     workers = observed.of_role("worker")
-    missing_but_done = forgotten(job, observed)
+    missing_but_done = deleted_after_success(job, observed)
     if workers and sum(slot.state == "succeeded" for slot in workers) + missing_but_done >= len(workers):
         return Completed()
     failed = [pod for slot in observed.slots if (pod := slot.pod) and pod.state == "failed"]
@@ -57,7 +57,9 @@ def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
     if told is None:
         return job.status.failure
     first = min(failed.values(), key=_order)
-    return describe(first) if _order(first)[:2] < _order(told)[:2] else job.status.failure
+    # That the pod is deleted now does not explain how it fell then.
+    at, _, _ = _order(told)
+    return describe(first) if _order(first)[:2] < (at, _after_a_peer(told)) else job.status.failure
 
 
 def launched(job: PaddleJob, observed: Observed) -> bool:
@@ -77,11 +79,10 @@ def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
     return gone and launched(job, observed)
 
 
-def forgotten(job: PaddleJob, observed: Observed) -> int:
+def deleted_after_success(job: PaddleJob, observed: Observed) -> int:
     """Workers that were seen to succeed and then deleted by someone: the status remembers how many.
 
-    Such a worker is counted twice there, as succeeded and, its pod being gone, as unknown: by so much the counts
-    exceed the replicas. Without that, a worker that succeeds later could not be told from the one that is gone.
+    Without that, a worker that succeeds later could not be told from the one that is gone.
     """
     before = job.status.worker
     if before is None or not launched(job, observed):
@@ -89,7 +90,8 @@ def forgotten(job: PaddleJob, observed: Observed) -> int:
     workers = observed.of_role("worker")
     seen = sum(slot.state == "succeeded" for slot in workers)
     missing = sum(is_lost(job, observed, slot) for slot in workers)
-    remembered = max(0, before.total - len(workers))
+    # Earlier releases counted such a worker twice, as succeeded and as unknown, and said nothing else of it.
+    remembered = job.status.deleted_after_success or max(0, before.total - len(workers))
     vanished = max(0, before.succeeded - remembered - seen)
     return min(missing, remembered + vanished)
 
@@ -98,12 +100,12 @@ def describe(pod: Pod) -> Failure:
     """What a person wants to know of a failed pod."""
     ended = _first_failed_container(pod)
     target = targeted(pod)
-    reasons = (pod.status.reason, target and target.reason, ended and ended.reason, "Error")
+    causes = (pod.status.reason, target and target.reason, ended and ended.reason, reasons.ERROR)
     messages = (pod.status.message, target and target.message, ended and ended.message)
     return Failure(
         pod=pod.metadata.name,
         exit_code=ended.exit_code if ended else None,
-        reason=next(one for one in reasons if one),
+        reason=next(one for one in causes if one),
         message=next((one for one in messages if one), "").strip(),
     )
 
@@ -111,8 +113,8 @@ def describe(pod: Pod) -> Failure:
 def _loss(slot: Slot) -> Failure:
     target = targeted(slot.pod) if slot.pod else None
     if target:
-        return Failure(pod=slot.name, reason=target.reason or "PodLost", message=target.message)
-    return Failure(pod=slot.name, reason="PodLost", message=f"pod {slot.name} was deleted while the job ran")
+        return Failure(pod=slot.name, reason=target.reason or reasons.POD_LOST, message=target.message)
+    return Failure(pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job ran")
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:
@@ -129,4 +131,9 @@ def _order(pod: Pod) -> tuple[str, bool, str]:
     ended = _first_failed_container(pod)
     if ended is None:
         return ("~", False, pod.metadata.name)
-    return (_finished_at(ended), pod.deleting or ended.exit_code in AFTER_A_PEER, pod.metadata.name)
+    return (_finished_at(ended), pod.deleting or _after_a_peer(pod), pod.metadata.name)
+
+
+def _after_a_peer(pod: Pod) -> bool:
+    ended = _first_failed_container(pod)
+    return ended is not None and ended.exit_code in AFTER_A_PEER

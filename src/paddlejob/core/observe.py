@@ -16,6 +16,7 @@ from paddlejob.api.names import LABEL_ATTEMPT, RoleName, pod_name
 from paddlejob.core.children import ConfigMap, Pod, PodState, Service
 
 Kind = Literal["Pod", "Service", "ConfigMap", "PaddleJob"]
+Child = Pod | Service | ConfigMap
 C = TypeVar("C", Pod, Service, ConfigMap)
 
 
@@ -69,6 +70,9 @@ class Etcd(msgspec.Struct, frozen=True):
     forgotten: bool = False
 
 
+NO_ETCD, NO_PORTS = Etcd(), Ports()
+
+
 class Observed(msgspec.Struct, frozen=True):
     slots: tuple[Slot, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -81,9 +85,8 @@ class Observed(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...] = ()
     taken: frozenset[tuple[Kind, str]] = frozenset()
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
-    etcd: Etcd = Etcd()
-
-    ports: Ports = Ports()
+    etcd: Etcd = NO_ETCD
+    ports: Ports = NO_PORTS
 
     def of_role(self, role: RoleName) -> tuple[Slot, ...]:
         return tuple(slot for slot in self.slots if slot.role == role)
@@ -95,15 +98,16 @@ class Observed(msgspec.Struct, frozen=True):
 
 def observe(
     job: PaddleJob,
-    pods: Iterable[Pod] = (),
-    services: Iterable[Service] = (),
-    config_maps: Iterable[ConfigMap] = (),
+    children: Iterable[Child] = (),
     refusals: Iterable[Refusal] = (),
+    etcd: Etcd = NO_ETCD,
+    ports: Ports = NO_PORTS,
 ) -> Observed:
     """Sort what the job owns. Of other owners' objects only a name that the job needs is noted."""
-    own_pods, other_pods = _split(job, pods)
-    own_services, other_services = _split(job, services)
-    own_maps, other_maps = _split(job, config_maps)
+    found = tuple(children)
+    own_pods, other_pods = _split(job, [one for one in found if isinstance(one, Pod)])
+    own_services, other_services = _split(job, [one for one in found if isinstance(one, Service)])
+    own_maps, other_maps = _split(job, [one for one in found if isinstance(one, ConfigMap)])
     attempt = str(job.status.attempt)
     current = {name: pod for name, pod in own_pods.items() if _attempt(pod) == attempt}
     slots = tuple(
@@ -126,6 +130,8 @@ def observe(
         old_config_map=None if is_current else config_map,
         refusals=tuple(refusals),
         taken=frozenset(taken),
+        etcd=etcd,
+        ports=ports,
     )
 
 

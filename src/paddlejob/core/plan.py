@@ -13,28 +13,43 @@ import msgspec
 from paddlejob.api import Failure, PaddleJob, Status
 from paddlejob.api.status import FINAL, FinalPhase, Phase
 from paddlejob.core import elastic
-from paddlejob.core.actions import Action
+from paddlejob.core.actions import Action, Announce, Create, Question
 from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
 from paddlejob.core.deadline import exceeded, next_deadline
-from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause, judge
+from paddlejob.core.ending import Completed, Disrupted, Failed, deleted_after_success, first_cause, judge
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts, phase
 from paddlejob.core.rendezvous import PAUSE_OF_FORGETTING, hindrance, silence
 from paddlejob.core.replace import remove, replaceable, replacing
+from paddlejob.core.reserving import reserve
 from paddlejob.core.restart import clear, clears_at, next_attempt, starts_at, stuck, stuck_at, waits
 from paddlejob.core.stalling import stall, unrunnable
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
-from paddlejob.core.ttl import expire, expires_at
+from paddlejob.core.ttl import expires_at, is_expired
 
 
-class Plan(msgspec.Struct, frozen=True):
-    actions: tuple[Action, ...]
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to write on the job, and what is asked of whom."""
+
     status: Status
+    events: tuple[Announce, ...] = ()
+    actions: tuple[Action, ...] = ()
+    """On what the job owns."""
+    questions: tuple[Question, ...] = ()
+    """To etcd."""
+    ports: int = 0
+    """So many free ports in a row are to be reserved, and the first one is to be written on the job."""
+    expired: bool = False
+    """The job itself is to be deleted; what it owns goes with it."""
     wake_at: datetime | None = None
+
+    @property
+    def creates(self) -> tuple[Create, ...]:
+        return tuple(one for one in self.actions if isinstance(one, Create))
 
 
 def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
@@ -44,26 +59,35 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
         if job.status.phase == end:
             return _after(job, end, observed, now)
     status = _status(job, observed, now)
-    actions = (*announcements(job, status), *_work(job, observed, status, now))
     timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
     others = (elastic.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
-    return Plan(actions, status, earliest(now, *timers, *others))
+    return msgspec.structs.replace(
+        _work(job, observed, status, now),
+        events=announcements(job, status),
+        wake_at=earliest(now, *timers, *others),
+    )
 
 
 def _after(job: PaddleJob, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
     """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
     cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
     if elastic.has_keys(job, observed, now):
-        actions: tuple[Action, ...] = (*cleaned, *elastic.forget(job, observed))
-        return Plan(actions, elastic.forgotten(job, status, observed), now + PAUSE_OF_FORGETTING)
-    return Plan(expire(job, now) or cleaned, status, earliest(now, expires_at(job)))
+        return Plan(
+            status=elastic.forgotten(job, status, observed),
+            actions=cleaned,
+            questions=elastic.forget(job, observed),
+            wake_at=now + PAUSE_OF_FORGETTING,
+        )
+    if is_expired(job, now):
+        return Plan(status=status, expired=True)
+    return Plan(status=status, actions=cleaned, wake_at=earliest(now, expires_at(job)))
 
 
 def _leave(job: PaddleJob) -> Plan:
     """A job that is being deleted gets nothing new: garbage collection takes what it owns."""
     if job.status.finished:
-        return Plan((), job.status)
-    return Plan((), msgspec.structs.replace(job.status, phase="Terminating"))
+        return Plan(status=job.status)
+    return Plan(status=msgspec.structs.replace(job.status, phase="Terminating"))
 
 
 def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
@@ -75,19 +99,24 @@ def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
     return msgspec.structs.replace(told, conditions=conditions(job, "Failed", told.message, None, now))
 
 
-def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> tuple[Action, ...]:
+def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> Plan:
     """What to remove and to make. A decision that is not written yet is not acted upon: it could be forgotten."""
     decided = (status.attempt, status.replacing) == (job.status.attempt, job.status.replacing)
     if status.finished or not decided:
-        return ()
+        return Plan(status=status)
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
-        return gone
+        return Plan(status=status, actions=gone)
     if not job.spec.is_elastic:
-        return build(job, observed, now)
+        return Plan(status=status, actions=build(job, observed, now), ports=reserve(job, observed, now))
     if hindrance(job, observed.etcd):
-        return ()
-    return (*elastic.work(job, observed, now), *(build(job, observed, now) if elastic.builds(job, observed) else ()))
+        return Plan(status=status)
+    made = build(job, observed, now) if elastic.builds(job, observed) else ()
+    return Plan(
+        status=status,
+        actions=(*elastic.remove_surplus(job, observed), *made),
+        questions=elastic.ask(job, observed, now),
+    )
 
 
 def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
@@ -96,6 +125,7 @@ def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
+        deleted_after_success=deleted_after_success(job, observed) or None,
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
     if job.spec.is_elastic:

@@ -7,14 +7,14 @@ from collections import Counter
 from paddlejob.api import PaddleJob, RoleStatus
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
-from paddlejob.core.ending import forgotten, is_lost, launched
+from paddlejob.core.ending import deleted_after_success, is_lost, launched
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.replace import mends
 
 
 def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
     slots = observed.of_role(role)
-    done = forgotten(job, observed) if role == "worker" else 0
+    done = deleted_after_success(job, observed) if role == "worker" else 0
     tally = Counter(_state(job, observed, slot) for slot in slots)
     return RoleStatus(
         pending=tally["pending"],
@@ -22,7 +22,7 @@ def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
         running=tally["running"],
         failed=tally["failed"],
         succeeded=tally["succeeded"] + done,
-        unknown=tally["unknown"],
+        unknown=tally["unknown"] - done,
         ready=f"{tally['running']}/{len(slots)}",
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from ipaddress import AddressValueError, IPv4Address
 
-from paddlejob.api import PaddleJob, Role
+from paddlejob.api import PaddleJob, Role, reasons
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
@@ -41,13 +41,13 @@ def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
     where = server(job, etcd)
     if not where:
         return Stall(
-            "EtcdMissing",
+            reasons.ETCD_MISSING,
             f"an elastic job needs an etcd: give its address in the annotation {ANNOTATION_ETCD},"
             " or start the operator with --etcd-server ADDRESS:PORT",
         )
     if not _is_address(where):
         return Stall(
-            "EtcdAddress",
+            reasons.ETCD_ADDRESS,
             f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, and is {where}: host names are no use,"
             " because PaddlePaddle spoils those that begin with e, t, c or d",
         )
@@ -59,7 +59,9 @@ def silence(job: PaddleJob, observed: Observed) -> Stall | None:
     last = said(job, observed)
     if last is None or not last.error:
         return None
-    return Stall("EtcdUnreachable", f"{last.error}: see that etcd runs there without TLS and password, and let us pass")
+    return Stall(
+        reasons.ETCD_UNREACHABLE, f"{last.error}: see that etcd runs there without TLS and password, and let us pass"
+    )
 
 
 def bounds(job: PaddleJob) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import msgspec
 from paddlejob.api import PaddleJob, Status
 from paddlejob.core.actions import Delete
 from paddlejob.core.disruption import is_disrupted
-from paddlejob.core.ending import forgotten, is_lost
+from paddlejob.core.ending import deleted_after_success, is_lost
 from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.restart import backoff, not_before, starts_at
@@ -59,7 +59,7 @@ def remove(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
 def mends(job: PaddleJob, observed: Observed) -> bool:
     """Whether a job that goes on replaces workers: not those that had succeeded before they went."""
     broken = sum(_broken(job, observed, slot) for slot in observed.slots)
-    return replaceable(job, observed) and broken > forgotten(job, observed)
+    return replaceable(job, observed) and broken > deleted_after_success(job, observed)
 
 
 def refills(job: PaddleJob, observed: Observed, now: datetime) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from paddlejob.api import PaddleJob
-from paddlejob.core.actions import ReservePorts
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import block_of, ports_needed
 
@@ -21,8 +20,9 @@ def needs_ports(job: PaddleJob, observed: Observed) -> bool:
     return block_of(job) is None or (observed.ports.disputed and not observed.pods)
 
 
-def reserve(job: PaddleJob, observed: Observed, now: datetime) -> tuple[ReservePorts, ...]:
-    """While no block is free, nothing is asked: the end of another job is what the job waits for."""
-    if observed.ports.full or ("PaddleJob", job.metadata.name) in observed.held_back(now):
-        return ()
-    return (ReservePorts(ports_needed(job)),)
+def reserve(job: PaddleJob, observed: Observed, now: datetime) -> int:
+    """How many ports to ask for now. None while no block is free: the end of another job is what the job waits for."""
+    if not needs_ports(job, observed) or observed.ports.full:
+        return 0
+    held = observed.held_back(now) & {("PaddleJob", job.metadata.name), ("ConfigMap", job.metadata.name)}
+    return 0 if held else ports_needed(job)

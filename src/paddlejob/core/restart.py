@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api import PaddleJob, RoleStatus, Status, reasons
 from paddlejob.core.actions import Delete
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
@@ -48,6 +48,7 @@ def _waiting(job: PaddleJob, base: Status, start: str, **counted: int) -> Status
         phase="Restarting",
         attempt=base.attempt + 1,
         next_attempt_time=start,
+        deleted_after_success=None,
         replacing=(),
         **fresh,
         **counted,
@@ -97,7 +98,7 @@ def stuck(observed: Observed, now: datetime) -> Stall | None:
         f"{len(late)} pods of an earlier attempt do not go away: {pod.metadata.name}{where}: if the node is lost for"
         " good, delete the Node or the pod by force; otherwise look for a finalizer"
     )
-    return Stall("PodsRemain", text)
+    return Stall(reasons.PODS_REMAIN, text)
 
 
 def stuck_at(observed: Observed) -> datetime | None:

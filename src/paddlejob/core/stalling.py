@@ -7,21 +7,13 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, reasons
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import ports_needed
 from paddlejob.core.reserving import needs_ports
-
-# What the kubelet says while an image cannot be had; it alternates between them, a person needs one word.
-IMAGE_REASONS = frozenset(
-    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
-)
-CONTAINER_REASONS = frozenset(
-    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
-)
 
 
 class Stall(msgspec.Struct, frozen=True):
@@ -36,14 +28,16 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
         lack = (
             f"no {ports_needed(job)} ports in a row are free within the operator's --port-range {observed.ports.full}"
         )
-        return Stall("NoPorts", f"{lack}: it goes on when another job ends, or with a wider range")
+        return Stall(reasons.NO_PORTS, f"{lack}: it goes on when another job ends, or with a wider range")
     if observed.refusals:
         first, more = observed.refusals[0], len(observed.refusals) - 1
         others = f" (and {more} more like it)" if more else ""
         return Stall(first.reason, f"{first.kind} {first.name}: {first.message}{others}")
     if observed.taken:
         kind, name = min(observed.taken)
-        return Stall("NameTaken", f"{kind} {name}: the name is taken by an object of another job: waiting for its end")
+        return Stall(
+            reasons.NAME_TAKEN, f"{kind} {name}: the name is taken by an object of another job: waiting for its end"
+        )
     causes = [(slot.name, cause) for slot in observed.slots if slot.pod and (cause := _of_pod(job, observed, slot.pod))]
     if not causes:
         return None
@@ -55,14 +49,20 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
 def unrunnable(job: PaddleJob) -> Stall | None:
     """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
     if unsupported := _not_supported(job):
-        return Stall("NotSupported", f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade")
+        return Stall(
+            reasons.NOT_SUPPORTED, f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade"
+        )
     worker = job.spec.worker
     if job.spec.is_elastic and worker and not (worker.requests and worker.limits):  # only a v1beta1 CRD lets it pass
-        return Stall("NoBounds", "an elastic job needs worker.requests and worker.limits: create it again with both")
+        return Stall(
+            reasons.NO_BOUNDS, "an elastic job needs worker.requests and worker.limits: create it again with both"
+        )
     if not worker or not worker.replicas:  # only a v1beta1 CRD lets it pass
-        return Stall("NoWorkers", "a job without workers never ends: create it with spec.worker.replicas of 1 or more")
+        return Stall(
+            reasons.NO_WORKERS, "a job without workers never ends: create it with spec.worker.replicas of 1 or more"
+        )
     if has_heter(job) and job.spec.mode != "PS":  # so does this
-        return Stall("NoServers", "heter workers belong to a job with parameter servers: create it with spec.ps")
+        return Stall(reasons.NO_SERVERS, "heter workers belong to a job with parameter servers: create it with spec.ps")
     return None
 
 
@@ -80,14 +80,14 @@ def _not_supported(job: PaddleJob) -> tuple[str, ...]:
 def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
-            return Stall(condition.reason or "Unschedulable", condition.message)
+            return Stall(condition.reason or reasons.UNSCHEDULABLE, condition.message)
     for container in pod.containers:
         waiting = container.state.waiting
         if waiting is None:
             continue
-        if waiting.reason in IMAGE_REASONS:
-            return Stall("ImagePull", f"container {container.name}: {waiting.message or waiting.reason}")
-        if waiting.reason in CONTAINER_REASONS and not _waits_for_us(job, observed, waiting.message):
+        if waiting.reason in reasons.IMAGE_STALLS:
+            return Stall(reasons.IMAGE_PULL, f"container {container.name}: {waiting.message or waiting.reason}")
+        if waiting.reason in reasons.CONTAINER_STALLS and not _waits_for_us(job, observed, waiting.message):
             return Stall(waiting.reason, f"container {container.name}: {waiting.message or waiting.reason}")
     return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from paddlejob.api import PaddleJob
-from paddlejob.core.actions import DeleteJob
 from paddlejob.core.times import after, moment
 
 
@@ -16,6 +15,6 @@ def expires_at(job: PaddleJob) -> datetime | None:
     return after(moment(job.status.completion_time), ttl)
 
 
-def expire(job: PaddleJob, now: datetime) -> tuple[DeleteJob, ...]:
+def is_expired(job: PaddleJob, now: datetime) -> bool:
     at = expires_at(job)
-    return (DeleteJob(job.metadata.uid),) if at is not None and now >= at else ()
+    return at is not None and now >= at

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
+from paddlejob.api import reasons
 from paddlejob.core.children import ContainerState, ContainerStatus, Running, Terminated, Waiting
 
 Kind = Literal["init", "sidecar", "main"]
@@ -33,7 +34,7 @@ class Container:
         self.policy: RestartPolicy = "Always" if kind == "sidecar" else policy
         self.log = log
         self.restarts = 0
-        self.state = ContainerState(waiting=Waiting("ContainerCreating"))
+        self.state = ContainerState(waiting=Waiting(reasons.CONTAINER_CREATING))
         self.last_state = ContainerState()
         self.launched = False
         self.started_at: float | None = None
@@ -59,7 +60,7 @@ class Container:
 
     def exited(self, code: int, at: float, message: str = "") -> None:
         self.launched = False
-        reason = "Completed" if code == 0 else "StartError" if message else "Error"
+        reason = reasons.COMPLETED if code == 0 else reasons.START_ERROR if message else reasons.ERROR
         text = message or (last_lines(self.log) if code else "")
         self.state = ContainerState(terminated=Terminated(code, reason, text, timestamp(at)))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.errors import NotYet
 from paddlejob.local.expansion import expand
@@ -55,7 +56,7 @@ def _command(container: dict[str, Any]) -> list[str]:
     if not command:
         image = container.get("image", "its image")
         raise NotYet(
-            "NoCommand",
+            reasons.NO_COMMAND,
             f"the entry point of {image} is not known on this machine: give the command after --,"
             " for instance: paddlejob run FILE -- python train.py",
         )
@@ -88,7 +89,8 @@ def _value(one: dict[str, Any], setting: Setting, known: Mapping[str, str]) -> s
     if "fieldRef" in source:
         return _field(str(mapping(source["fieldRef"]).get("fieldPath")), setting)
     raise NotYet(
-        "CreateContainerConfigError", f"env {one.get('name')}: {', '.join(source)} is not known on this machine"
+        reasons.CREATE_CONTAINER_CONFIG_ERROR,
+        f"env {one.get('name')}: {', '.join(source)} is not known on this machine",
     )
 
 
@@ -99,7 +101,7 @@ def _whole(kind: str, reference: dict[str, Any], setting: Setting) -> Data:
         return known[name]
     if reference.get("optional"):
         return {}
-    raise NotYet("CreateContainerConfigError", f'{kind.lower()} "{name}" not found')
+    raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f'{kind.lower()} "{name}" not found')
 
 
 def _key(kind: str, reference: dict[str, Any], setting: Setting) -> str | None:
@@ -110,7 +112,7 @@ def _key(kind: str, reference: dict[str, Any], setting: Setting) -> str | None:
     if reference.get("optional"):
         return None
     name = reference.get("name")
-    raise NotYet("CreateContainerConfigError", f"couldn't find key {key} in {kind} {name}")
+    raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f"couldn't find key {key} in {kind} {name}")
 
 
 def _field(path: str, setting: Setting) -> str:
@@ -128,5 +130,5 @@ def _field(path: str, setting: Setting) -> str:
         "spec.serviceAccountName": mapping(setting.pod.get("spec")).get("serviceAccountName", "default"),
     }
     if path not in known:
-        raise NotYet("CreateContainerConfigError", f"fieldRef {path} is not known on this machine")
+        raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f"fieldRef {path} is not known on this machine")
     return str(known[path] or "")

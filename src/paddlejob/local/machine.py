@@ -15,15 +15,11 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.core import (
     Action,
-    Announce,
-    AskEtcd,
     ConfigMap,
     Create,
     Delete,
-    DeleteJob,
-    ForgetEtcd,
+    Etcd,
     Observed,
-    ReservePorts,
     Touch,
     Update,
     observe,
@@ -59,14 +55,12 @@ class Machine:
         *,
         supervisor: Supervisor,
         changed: Callable[[], None],
-        tell: Callable[[Announce], None],
     ) -> None:
         self._manifest = manifest
         self._around = surroundings
         self._addresses = addresses
         self._supervisor = supervisor
         self._changed = changed
-        self._tell = tell
         self._config_maps: dict[str, Data] = dict(manifest.config_maps)
         self._environment: ConfigMap | None = None
         self._lives: Counter[str] = Counter()
@@ -74,11 +68,11 @@ class Machine:
         self.pods: dict[str, LocalPod] = {}
         surroundings.logs.mkdir(parents=True, exist_ok=True)
 
-    def observe(self, job: PaddleJob) -> Observed:
+    def observe(self, job: PaddleJob, etcd: Etcd) -> Observed:
         for name in [name for name, pod in self.pods.items() if pod.gone]:
             self.pods.pop(name).forget()
         pods = tuple(pod.snapshot() for pod in self.pods.values())
-        return observe(job, pods, (), (self._environment,) if self._environment else ())
+        return observe(job, (*pods, *((self._environment,) if self._environment else ())), etcd=etcd)
 
     def do(self, action: Action) -> None:
         match action:
@@ -94,16 +88,8 @@ class Machine:
             case Delete(name=name, uid=uid):
                 if (pod := self.pods.get(name)) and pod.meta.uid == uid:
                     pod.delete()
-            case ReservePorts():
-                raise AssertionError("a job on the host's network begins with its ports here")
-            case DeleteJob():
-                self.stop()  # what it owns goes with it
             case Touch(name=name):
                 self._touch(name, action)
-            case Announce():
-                self._tell(action)
-            case AskEtcd() | ForgetEtcd():
-                raise AssertionError("that is nothing a machine does")
 
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.

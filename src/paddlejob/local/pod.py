@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from paddlejob.api import ObjectMeta
+from paddlejob.api import ObjectMeta, reasons
 from paddlejob.core.children import Pod, PodSpec, PodStatus
 from paddlejob.core.template import main_index, mapping, mappings
 from paddlejob.local.container import Container, Kind, RestartPolicy, timestamp
@@ -136,14 +136,14 @@ class LocalPod:
                 self._start(one)
 
     def _start(self, one: Container) -> None:
-        if one.restarts and one.state.waiting and one.state.waiting.reason == "CrashLoopBackOff":
+        if one.restarts and one.state.waiting and one.state.waiting.reason == reasons.CRASH_LOOP_BACK_OFF:
             return  # its timer starts it
         try:
             made = process(one.spec, self._setting(), self._volumes.mounts(one.spec), trains=one is self.training)
         except NotYet as missing:
             one.wait(missing.reason, missing.message)
             return
-        one.wait("ContainerCreating", "")
+        one.wait(reasons.CONTAINER_CREATING, "")
         one.launched = True
         self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
 
@@ -171,13 +171,13 @@ class LocalPod:
             return
         one.restart()
         if delay == 0:
-            one.wait("ContainerCreating", "")
+            one.wait(reasons.CONTAINER_CREATING, "")
             return
-        one.wait("CrashLoopBackOff", f"back-off {delay:.0f}s restarting failed container")
+        one.wait(reasons.CRASH_LOOP_BACK_OFF, f"back-off {delay:.0f}s restarting failed container")
         self._later(delay, lambda: self._again(one))
 
     def _again(self, one: Container) -> None:
-        one.wait("ContainerCreating", "")
+        one.wait(reasons.CONTAINER_CREATING, "")
         self.advance()
         self._changed()
 

@@ -16,7 +16,7 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
-from paddlejob.core import Action, Announce, AskEtcd, DeleteJob, ForgetEtcd, plan
+from paddlejob.core import Announce, Question, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
@@ -66,7 +66,6 @@ class Runner:
             places.addresses,
             supervisor=supervisor,
             changed=self._due.set,
-            tell=self._tell,
         )
 
     async def run(self) -> PaddleJob:
@@ -111,28 +110,29 @@ class Runner:
         """Plan and act until nothing is left to do now."""
         for _ in range(MOST_TURNS):
             now = _now()
-            observed = self.machine.observe(self.job)
             known = self._meetings.known(self.job.metadata.uid)
-            made = plan(self.job, msgspec.structs.replace(observed, etcd=known), now)
+            made = plan(self.job, self.machine.observe(self.job, known), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
-            actions = [one for one in made.actions if not self._ask(one)]
-            for action in actions:
+            self._events += [_told(one, now) for one in made.events]
+            for action in made.actions:
                 self.machine.do(action)
-                if isinstance(action, DeleteJob):
-                    self._mark_deleted()
+            for question in made.questions:
+                self._ask(question)
+            if made.expired:
+                self._mark_deleted()
+                self.machine.stop()  # what it owns goes with it
             if made.wake_at is not None:
                 self._wake_in((made.wake_at - now).total_seconds())
-            if unchanged and not actions:
+            if unchanged and not made.actions:
                 break
         self._report()
 
-    def _ask(self, action: Action) -> bool:
-        """Ask etcd, one question at a time; the answer brings a new look. What is left there is removed at the end."""
-        if isinstance(action, AskEtcd) and (self._question is None or self._question.done()):
-            self._question = asyncio.ensure_future(self._meetings.do(self.job.metadata.uid, action))
+    def _ask(self, question: Question) -> None:
+        """Ask etcd, one question at a time; the answer brings a new look."""
+        if self._question is None or self._question.done():
+            self._question = asyncio.ensure_future(self._meetings.do(self.job.metadata.uid, question))
             self._question.add_done_callback(lambda _: self._due.set())
-        return isinstance(action, AskEtcd | ForgetEtcd)
 
     def scale(self) -> None:
         """Take the number of workers that somebody left in the folder."""
@@ -152,9 +152,6 @@ class Runner:
     def _hear(self, event: Event) -> None:
         self.machine.handle(event)
         self._due.set()
-
-    def _tell(self, announce: Announce) -> None:
-        self._events.append(Told(timestamp(_now()), announce.type, announce.reason, announce.note))
 
     def _report(self, ended: bool = False) -> None:
         state = State(
@@ -182,9 +179,9 @@ class Runner:
         self._report(ended=True)
 
     async def _forget(self) -> None:
-        """Remove the job's keys from etcd: nobody is left who would write them again."""
+        """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""
         known = self._meetings.known(self.job.metadata.uid)
-        if self.job.spec.is_elastic and known.said is not None:
+        if self.job.spec.is_elastic and known.said is not None and not known.forgotten:
             await self._meetings.do(self.job.metadata.uid, forget(self.job, known))
         await self._meetings.close()
 
@@ -216,6 +213,10 @@ def claim(folder: Folder, job: PaddleJob) -> None:
     if state is not None:
         clear_up(state)
     folder.create()
+
+
+def _told(event: Announce, now: datetime) -> Told:
+    return Told(timestamp(now), event.type, event.reason, event.note)
 
 
 def _now() -> datetime:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.errors import NotYet
 from paddlejob.local.manifest import Data
@@ -47,7 +48,9 @@ class Volumes:
     def _path(self, name: str, at: str) -> Path:
         volume = self._volumes.get(name)
         if volume is None:
-            raise NotYet("CreateContainerConfigError", f"volume {name} is mounted but not defined in the template")
+            raise NotYet(
+                reasons.CREATE_CONTAINER_CONFIG_ERROR, f"volume {name} is mounted but not defined in the template"
+            )
         claim = str(mapping(volume.get("persistentVolumeClaim")).get("claimName", name))
         for said in (name, claim):
             if said in self._mapped:
@@ -64,7 +67,8 @@ class Volumes:
             return self._files(name, "Secret", str(source.get("secretName")), source)
         kind = next((key for key in volume if key != "name"), "nothing")
         raise NotYet(
-            "VolumeNotMapped", f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH"
+            reasons.VOLUME_NOT_MAPPED,
+            f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH",
         )
 
     def _empty(self, name: str, at: str, source: dict[str, Any]) -> Path:
@@ -78,7 +82,7 @@ class Volumes:
         data = self._maps[kind].get(name)
         if data is None:
             raise NotYet(
-                "CreateContainerConfigError", f'{kind.lower()} "{name}" not found: put it into the job\'s file'
+                reasons.CREATE_CONTAINER_CONFIG_ERROR, f'{kind.lower()} "{name}" not found: put it into the job\'s file'
             )
         items = {str(one.get("key")): str(one.get("path")) for one in mappings(source.get("items"))}
         for key, text in data.items():

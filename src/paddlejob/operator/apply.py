@@ -7,27 +7,15 @@ touched. What the API server refuses for good comes back as a `Refusal`; what ma
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from functools import partial
 
 import structlog
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
-from paddlejob.core import (
-    Action,
-    Announce,
-    AskEtcd,
-    Create,
-    Delete,
-    DeleteJob,
-    ForgetEtcd,
-    Refusal,
-    ReservePorts,
-    Touch,
-    Update,
-)
+from paddlejob.core import Action, Announce, Create, Delete, Plan, Refusal, Touch, Update
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
@@ -51,6 +39,7 @@ from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS, Child
 log = structlog.get_logger()
 
 Gate = Callable[[], None]
+Call = Callable[[], Awaitable[Refusal | None]]
 
 
 class Hands:
@@ -63,24 +52,36 @@ class Hands:
         self._gate = gate
         self._instance = instance
 
-    async def apply(self, job: PaddleJob, actions: Iterable[Action], now: datetime) -> tuple[Refusal, ...]:
+    async def apply(self, job: PaddleJob, planned: Plan, now: datetime) -> tuple[Refusal, ...]:
+        """What is done to the job and to what it owns."""
+        calls: list[Call] = [partial(self._do, job, action, now) for action in planned.actions]
+        if planned.ports:
+            calls.append(partial(self._reserve, job, now))
+        if planned.expired:
+            calls.append(partial(self._delete_job, job))
+        return await self._all(job, calls)
+
+    async def tell(self, job: PaddleJob, events: Iterable[Announce], now: datetime) -> None:
+        await self._all(job, [partial(self._announce, job, one, now) for one in events])
+
+    async def _all(self, job: PaddleJob, calls: Iterable[Call]) -> tuple[Refusal, ...]:
         """Do everything that can be done; then raise the passing error, if any, that asks for the longest pause."""
         refusals: list[Refusal] = []
         errors: list[KubeError] = []
 
-        async def do(action: Action) -> None:
+        async def do(call: Call) -> None:
             async with self._limiter.slot(key_of(job)):
                 try:
                     self._gate()
-                    refused = await self._do(job, action, now)
+                    refused = await call()
                 except KubeError as error:
                     errors.append(error)
                 else:
                     refusals.extend([refused] if refused else [])
 
         async with TaskGroup() as tasks:
-            for action in actions:
-                tasks.create_task(do(action))
+            for call in calls:
+                tasks.create_task(do(call))
         if errors:
             raise max(errors, key=delay_asked)
         return tuple(sorted(refusals, key=lambda one: (one.kind, one.name)))
@@ -95,16 +96,6 @@ class Hands:
                 return await self._update(job, action, now)
             case Touch():
                 return await self._touch(job, action, now)
-            case DeleteJob():
-                await self._delete_job(job, action)
-                return None
-            case ReservePorts():
-                return await self._reserve(job, now)
-            case Announce():
-                await self._announce(job, action, now)
-                return None
-            case AskEtcd() | ForgetEtcd():
-                raise AssertionError("that is no call to the API server")
 
     async def _create(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
         try:
@@ -127,7 +118,7 @@ class Hands:
             self._cache.wrote(found)
             return None
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
-        return Refusal(action.kind, action.name, "NameTaken", message, now)
+        return Refusal(action.kind, action.name, reasons.NAME_TAKEN, message, now)
 
     async def _update(self, job: PaddleJob, action: Update, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
@@ -142,9 +133,9 @@ class Hands:
         log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
 
-    async def _delete_job(self, job: PaddleJob, action: DeleteJob) -> None:
+    async def _delete_job(self, job: PaddleJob) -> None:
         with contextlib.suppress(NotFound, Conflict):
-            await self._client.delete(JOBS, key_of(job), uid=action.uid)
+            await self._client.delete(JOBS, key_of(job), uid=job.metadata.uid)
             log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
     async def _delete(self, job: PaddleJob, action: Delete, now: datetime) -> Refusal | None:
@@ -199,7 +190,7 @@ class Hands:
 
 def _refusal(kind: Kind, name: str, error: ApiError, now: datetime) -> Refusal:
     if isinstance(error, Forbidden):
-        reason = "QuotaExceeded" if "exceeded quota" in error.message else "Forbidden"
+        reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
     else:
-        reason = "Invalid"
+        reason = reasons.INVALID
     return Refusal(kind, name, reason, error.message, now)

@@ -9,11 +9,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import LABEL_JOB, pod_name
-from paddlejob.core import ConfigMap, Observed, Pod, Refusal, Service, observe
+from paddlejob.core import ConfigMap, Etcd, Observed, Pod, Refusal, Service, observe
 from paddlejob.core.observe import Kind
 from paddlejob.kube.client import Client
 from paddlejob.kube.objects import Key, Resource, key_of
@@ -100,7 +98,7 @@ class Cache:
             found += page.items
         return tuple(found)
 
-    def observe(self, job: PaddleJob, refusals: Iterable[Refusal]) -> Observed:
+    def observe(self, job: PaddleJob, refusals: Iterable[Refusal], etcd: Etcd) -> Observed:
         """What the job owns, and who has the names that it still lacks."""
         uid, namespace = job.metadata.uid, job.metadata.namespace
         pods, services = self.pods.owned_by(uid), self.services.owned_by(uid)
@@ -116,8 +114,8 @@ class Cache:
                 one for key in keys if (one := self.services.get(key)) and one.metadata.controller_uid != uid
             )
         config_map = self.config_maps.get(key_of(job))
-        seen = observe(job, pods, services, (config_map,) if config_map else (), refusals)
-        return msgspec.structs.replace(seen, ports=self.ports.seen_by(job))
+        children = (*pods, *services, *((config_map,) if config_map else ()))
+        return observe(job, children, refusals, etcd, self.ports.seen_by(job))
 
     def child(self, kind: Kind, key: Key) -> Child | None:
         return self._child_stores()[kind].get(key)

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NoReturn
 
-import msgspec
 import structlog
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Announce, AskEtcd, ForgetEtcd, Plan, plan
+from paddlejob.core import Plan, plan
 from paddlejob.kube.errors import KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.queue import WorkQueue
@@ -88,8 +87,8 @@ class Loop:
         if job is None:
             return
         now = self.now()
-        observed = self.cache.observe(job, self.memory.refusals(job))
-        planned = plan(job, msgspec.structs.replace(observed, etcd=self.meetings.known(job.metadata.uid)), now)
+        observed = self.cache.observe(job, self.memory.refusals(job), self.meetings.known(job.metadata.uid))
+        planned = plan(job, observed, now)
         await self._carry_out(key, job, planned, now)
         self._note_progress(job, planned, now)
         if planned.wake_at is not None:
@@ -97,15 +96,14 @@ class Loop:
 
     async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
         """Status and actions go out together; what was refused is told in a second look, which is made at once."""
-        for_others = (Announce, AskEtcd, ForgetEtcd)
         outcomes = await asyncio.gather(
             self._tell(job, planned, now),
-            self.hands.apply(job, [one for one in planned.actions if not isinstance(one, for_others)], now),
+            self.hands.apply(job, planned, now),
             self._meet(key, job, planned),
             return_exceptions=True,
         )
         again, refused, _ = outcomes
-        if not isinstance(refused, BaseException) and self.memory.remember(job, planned.actions, refused):
+        if not isinstance(refused, BaseException) and self.memory.remember(job, planned, refused):
             self.queue.add(key)
         if errors := [one for one in outcomes if isinstance(one, BaseException)]:
             raise max(errors, key=delay_asked)
@@ -114,13 +112,13 @@ class Loop:
 
     async def _meet(self, key: Key, job: PaddleJob, planned: Plan) -> None:
         """Beside the API calls and outside their limit: an etcd that does not answer holds up its own job only."""
-        for action in planned.actions:
-            if isinstance(action, AskEtcd | ForgetEtcd) and await self.meetings.do(job.metadata.uid, action):
+        for question in planned.questions:
+            if await self.meetings.do(job.metadata.uid, question):
                 self.queue.add(key)
 
     async def _tell(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
         """Events before the status: a status that is written counts as told, also by whoever comes after us."""
-        await self.hands.apply(job, [one for one in planned.actions if isinstance(one, Announce)], now)
+        await self.hands.tell(job, planned.events, now)
         return await self.reporter.report(job, planned.status)
 
     def _forget_previous(self, key: Key, job: PaddleJob | None) -> None:

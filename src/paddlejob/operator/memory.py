@@ -5,13 +5,13 @@ Refusals are learned again after a restart; the time of the last status write on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import timedelta
 
 import msgspec
 
-from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Create, Refusal, ReservePorts, Update
+from paddlejob.api import PaddleJob, reasons
+from paddlejob.core import Create, Plan, Refusal, Update
 from paddlejob.core.observe import Kind
 
 FIRST_DELAY = timedelta(seconds=2)
@@ -44,10 +44,10 @@ class Memory:
             entry.generation, entry.rounds, entry.refusals = job.metadata.generation, 0, ()
         return entry.refusals
 
-    def remember(self, job: PaddleJob, tried: Iterable[Action], refused: tuple[Refusal, ...]) -> bool:
+    def remember(self, job: PaddleJob, tried: Plan, refused: tuple[Refusal, ...]) -> bool:
         """Take the outcome of a round; True if what is to be told has changed."""
         entry = self._entry(job)
-        names = {name for one in tried for name in _asked_for(job, one)}
+        names = {*_asked_for(job, tried)}
         waiting = tuple(one for one in entry.refusals if (one.kind, one.name) not in names)
         if not names and not refused:
             return False
@@ -73,17 +73,18 @@ class Memory:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))
 
 
-def _asked_for(job: PaddleJob, action: Action) -> tuple[tuple[Kind, str], ...]:
-    match action:
-        case Create(kind=kind, name=name) | Update(kind=kind, name=name):
-            return ((kind, name),)
-        case ReservePorts():
-            return (("PaddleJob", job.metadata.name),)
-        case _:
-            return ()
+def _asked_for(job: PaddleJob, tried: Plan) -> Iterator[tuple[Kind, str]]:
+    if tried.ports:
+        yield "PaddleJob", job.metadata.name
+    for action in tried.actions:
+        match action:
+            case Create(kind=kind, name=name) | Update(kind=kind, name=name):
+                yield kind, name
+            case _:
+                pass
 
 
 def _postponed(refusal: Refusal, rounds: int) -> Refusal:
-    longest = LONGEST_DELAY_FOR_A_NAME if refusal.reason == "NameTaken" else LONGEST_DELAY
+    longest = LONGEST_DELAY_FOR_A_NAME if refusal.reason == reasons.NAME_TAKEN else LONGEST_DELAY
     delay = min(longest, FIRST_DELAY * 2 ** min(rounds - 1, 10))
     return msgspec.structs.replace(refusal, retry_at=refusal.retry_at + delay)

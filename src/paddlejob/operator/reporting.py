@@ -76,8 +76,6 @@ class Reporter:
 
 def only_counts(before: Status, after: Status) -> bool:
     """Whether nothing changed that a person waits for, nor anything that later decisions rest on."""
-    if before.worker and after.worker and before.worker.total != after.worker.total:
-        return False  # a worker that had succeeded is gone: the status alone remembers it
     quiet = msgspec.structs.replace(
         after,
         ps=before.ps,

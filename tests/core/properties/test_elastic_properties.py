@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from paddlejob.core import Create
 from tests.builders import an_elastic_job
 from tests.core.properties.test_properties import crash, happen, paths, rounds
 from tests.core.world import World
@@ -24,7 +23,7 @@ def scale(world: World, workers: int) -> None:
 def turn(world: World) -> None:
     before = world.job.status
     made = world.turn()
-    created = [one for one in made.actions if isinstance(one, Create)]
+    created = made.creates
     if before.finished or (before.world and before.world.completed):
         assert not created
     assert len(world.pods) <= 4

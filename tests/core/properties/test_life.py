@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Create, Plan
+from paddlejob.core import Plan
 from paddlejob.core.times import after, moment
 from tests.core.strategies import runnable_jobs
-from tests.core.world import World, attempt_of
+from tests.core.world import World, attempt_of, cut
 
 which = st.integers(0, 5)
 few_seconds = st.integers(1, 60)
@@ -41,12 +42,12 @@ class Life(RuleBasedStateMachine):
     @rule(done=which)
     def die_before_the_status_is_written(self, done: int) -> None:
         made = self.world.plan()
-        self.world.apply(Plan(made.actions[:done], self.world.job.status))
+        self.world.apply(replace(cut(made, done), status=self.world.job.status))
 
     @rule(done=which)
     def die_after_the_status_is_written(self, done: int) -> None:
         made = self.world.plan()
-        self.world.apply(Plan(made.actions[:done], made.status))
+        self.world.apply(cut(made, done))
 
     # Programs, nodes and people.
 
@@ -118,7 +119,7 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def a_suspended_job_gets_no_pods(self) -> None:
         if self.world.job.spec.suspend and self.world.job.status.phase == "Suspended":
-            assert not [one for one in self.world.plan().actions if isinstance(one, Create)]
+            assert not self.world.plan().creates
 
     @invariant()
     def whoever_waits_for_a_timer_is_woken(self) -> None:

@@ -10,13 +10,14 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.status import as_json
-from paddlejob.core import ConfigMap, Create, Plan, Pod, Refusal, Service, observe, plan
+from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Service, observe, plan
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
 from tests.core.strategies import children, jobs, runnable_jobs
-from tests.core.world import World, attempt_of
+from tests.core.world import World, asks, attempt_of, cut
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 many = settings(patient, max_examples=200)
@@ -36,13 +37,14 @@ def happenings(*kinds: str) -> st.SearchStrategy[list[Happening]]:
 @many
 @given(jobs, children)
 def test_plan_is_total_and_pure(job: PaddleJob, there: Children) -> None:
-    seen = observe(job, *there)
+    pods, services, config_maps, refusals = there
+    seen = observe(job, [*pods, *services, *config_maps], refusals)
     before = msgspec.json.encode((job, seen))
     made = plan(job, seen, NOW)
     assert isinstance(made, Plan)
     assert msgspec.json.encode((job, seen)) == before
     assert plan(job, seen, NOW) == made
-    msgspec.json.encode([one.body for one in made.actions if isinstance(one, Create)])
+    msgspec.json.encode([one.body for one in made.creates])
     msgspec.json.encode(as_json(made.status))
 
 
@@ -53,10 +55,11 @@ def test_a_still_world_settles_and_nothing_is_asked_twice(job: PaddleJob, there:
     world = World(job, pods, refusals)
     world.services = {one.metadata.name: one for one in services}
     world.config_maps = {one.metadata.name: one for one in config_maps}
-    asked = [msgspec.json.encode(action) for made in world.settle() for action in made.actions]
+    turns = world.settle()
+    asked = [msgspec.json.encode(one) for made in turns for one in (*made.events, *made.actions, *made.questions)]
     assert len(asked) == len(set(asked))
     again = world.plan()
-    assert (again.actions, again.status) == ((), world.job.status)
+    assert (asks(again), again.status) == (False, world.job.status)
 
 
 def happen(world: World, what: str, which: int) -> None:
@@ -70,7 +73,7 @@ def assert_sound(world: World, made: Plan, before: PaddleJob) -> None:
     """What must hold at every moment, whatever happened."""
     attempts = {attempt_of(pod) for pod in world.pods.values()}
     assert len(attempts) <= 1  # pods of two attempts never live together
-    created = [one for one in made.actions if isinstance(one, Create) and one.kind == "Pod"]
+    created = [one for one in made.creates if one.kind == "Pod"]
     if before.status.finished or (before.status.phase in ("Starting", "Running") and before.spec.with_gloo):
         assert not created
     if made.status.phase == "Completed":
@@ -101,7 +104,7 @@ def turn(world: World) -> None:
 def crash(world: World, done: int) -> None:
     """A turn cut short: some of its actions are done, and its status is never written."""
     made = world.plan()
-    world.apply(Plan(made.actions[:done], world.job.status))
+    world.apply(replace(cut(made, done), status=world.job.status))
 
 
 def go(world: World, path: list[Happening]) -> None:
@@ -207,7 +210,7 @@ CROWDS: dict[str, Callable[[PodBuilder], PodBuilder | None]] = {
 
 def size(job: PaddleJob, pods: list[Pod], refused: bool = False) -> int:
     refusals = [a_refusal("Pod", name, "Forbidden") for name in pods_of(job)] if refused else []
-    seen = observe(job, pods, (), [a_config_map(job)] if pods else [], refusals)
+    seen = observe(job, [*pods, *([a_config_map(job)] if pods else [])], refusals)
     return len(msgspec.json.encode(as_json(plan(job, seen, NOW).status)))
 
 
