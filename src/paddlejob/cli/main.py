@@ -7,7 +7,8 @@ import sys
 
 from cyclopts import App, CycloptsError
 
-from paddlejob.cli.errors import UserError
+from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.local.errors import LocalError
 
 INTERRUPTED = 130
 COMMANDS = {
@@ -60,6 +61,9 @@ def main() -> None:
     except UserError as error:
         print(f"paddlejob: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except LocalError as error:
+        print(f"paddlejob: {error}", file=sys.stderr)
+        sys.exit(BadUse.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

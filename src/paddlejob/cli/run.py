@@ -19,7 +19,6 @@ from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.views import LiveView, PlainView, View
 from paddlejob.core.ports import ports_needed
 from paddlejob.local.addresses import find_places
-from paddlejob.local.errors import LocalError
 from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python
 from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest, read_manifest
@@ -54,8 +53,6 @@ def run(
         inherited = _environment(manifest, command, python, console)
         around = Surroundings(Path(), inherited, tuple(command), _volumes(volume), etcd_server)
         around = _prepare(manifest, around)
-    except LocalError as error:
-        raise BadUse(str(error)) from error
     except OSError as error:
         raise _no_room(error) from error
     name, folder = manifest.job.metadata.name, Folder(around.folder)

@@ -2,6 +2,7 @@
 
 LocalError
 ├── BadFile          the file is no PaddleJob
+├── BadName          no namespace or job can be called so
 ├── AlreadyRunning   a job of that name runs here
 ├── NotFound         no such job here
 ├── CannotScale      the job's number of workers cannot change so
@@ -16,6 +17,10 @@ class LocalError(Exception):
 
 
 class BadFile(LocalError):
+    pass
+
+
+class BadName(LocalError):
     pass
 
 

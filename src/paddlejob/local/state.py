@@ -8,6 +8,7 @@ any more: whoever looks removes it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
@@ -18,12 +19,13 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
-from paddlejob.local.errors import NotFound
+from paddlejob.local.errors import BadName, NotFound
 from paddlejob.local.proc import is_alive
 from paddlejob.local.sweeping import sweep
 
 FILE = "state.json"
 PRIVATE = 0o700
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ class Folder:
 
     @classmethod
     def of(cls, base: Path, namespace: str, name: str) -> Folder:
-        return cls(base / namespace / name)
+        return cls(base / _label("namespace", namespace) / _label("job", name))
 
     def create(self) -> None:
         """Anew: what an earlier job of this name left is removed."""
@@ -112,6 +114,13 @@ class Folder:
         return None
 
 
+def _label(what: str, said: str) -> str:
+    """Both become folders, so neither may say where: a DNS label names nothing but itself."""
+    if _LABEL.fullmatch(said):
+        return said
+    raise BadName(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
+
+
 def clear_up(state: State) -> None:
     """End what a run left behind whose runner and supervisor were killed at the same moment."""
     if state.token and not state.ended and not state.alive:
@@ -120,7 +129,8 @@ def clear_up(state: State) -> None:
 
 def folders(base: Path, namespace: str | None = None) -> Iterator[tuple[Folder, State]]:
     """All local jobs, in order of namespace and name."""
-    for path in sorted(base.glob(f"{namespace or '*'}/*/{FILE}")):
+    within = "*" if namespace is None else _label("namespace", namespace)
+    for path in sorted(base.glob(f"{within}/*/{FILE}")):
         folder = Folder(path.parent)
         if state := folder.look():
             yield folder, state

@@ -201,7 +201,7 @@ def _explained() -> Iterator[None]:
         raise errors.AlreadyExists(str(error)) from error
     except local.NotFound as error:
         raise errors.NotFound(str(error)) from error
-    except local.BadFile as error:
+    except (local.BadFile, local.BadName) as error:
         said = re.sub(r"--volume (\S+)=PATH", r"submit(local=True, volumes={'\1': PATH})", str(error))
         raise errors.Invalid(said) from error
     except OSError as error:
