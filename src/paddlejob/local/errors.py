@@ -4,6 +4,8 @@ LocalError
 ├── BadFile          the file is no PaddleJob
 ├── BadName          no namespace or job can be called so
 ├── AlreadyRunning   a job of that name runs here
+├── NoPython         the Python that was named is not there
+├── CannotStart      the runner ended before it looked at the job
 ├── NotFound         no such job here
 ├── CannotScale      the job's number of workers cannot change so
 └── NotYet           a container cannot start for now: what it needs is not there
@@ -25,6 +27,14 @@ class BadName(LocalError):
 
 
 class AlreadyRunning(LocalError):
+    pass
+
+
+class NoPython(LocalError):
+    pass
+
+
+class CannotStart(LocalError):
     pass
 
 

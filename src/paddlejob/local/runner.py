@@ -21,12 +21,11 @@ from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Places
-from paddlejob.local.errors import AlreadyRunning
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
-from paddlejob.local.state import Folder, State, Told, clear_up
+from paddlejob.local.state import Folder, State, Told
 from paddlejob.meeting import Meetings
 
 NAMESPACE = "default"
@@ -205,17 +204,6 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
     )
     intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
     return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
-
-
-def claim(folder: Folder, job: PaddleJob) -> None:
-    """Make the folder this run's own, unless the job runs already."""
-    state = folder.read()
-    if state is not None and state.alive:
-        name = job.metadata.name
-        raise AlreadyRunning(f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`")
-    if state is not None:
-        clear_up(state)
-    folder.create()
 
 
 def _now() -> datetime:

@@ -19,7 +19,8 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
-from paddlejob.local.errors import BadName, NotFound
+from paddlejob.local.errors import AlreadyRunning, BadName, NotFound
+from paddlejob.local.lock import Lock
 from paddlejob.local.proc import is_alive
 from paddlejob.local.sweeping import sweep
 
@@ -79,11 +80,31 @@ class Folder:
     def of(cls, base: Path, namespace: str, name: str) -> Folder:
         return cls(base / _label("namespace", namespace) / _label("job", name))
 
-    def create(self) -> None:
-        """Anew: what an earlier job of this name left is removed."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        for each in (self.path.parent.parent, self.path.parent, self.path):
+    @property
+    def lock(self) -> Path:
+        return self.path.parent / f".{self.path.name}.lock"  # no job's name begins with a dot
+
+    def claim(self) -> Lock:
+        """Make it anew for a run, unless one goes on. Whoever has the lock frees it when the state names its runner."""
+        name = self.path.name
+        for each in (self.path.parent.parent, self.path.parent):
             each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        try:
+            lock = Lock.take(self.lock)
+        except BlockingIOError as error:
+            raise AlreadyRunning(f"another process starts or removes {name} at this moment: try again") from error
+        try:
+            if (state := self.read()) and state.alive:
+                said = f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`"
+                raise AlreadyRunning(said)
+            if state:
+                clear_up(state)
+            shutil.rmtree(self.path, ignore_errors=True)
+            self.path.mkdir(mode=PRIVATE)
+        except BaseException:
+            lock.free()
+            raise
+        return lock
 
     def write(self, state: State) -> None:
         temporary = self.path / f".{FILE}.{os.getpid()}"
@@ -101,16 +122,26 @@ class Folder:
     def logs(self) -> Path:
         return self.path / "logs"
 
-    def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+    def remove(self, state: State) -> None:
+        """What this run left, unless another run has begun meanwhile."""
+        try:
+            lock = Lock.take(self.lock, wait=True)
+        except FileNotFoundError:
+            return  # somebody removed the whole namespace
+        try:
+            now = self.read()
+            if now is None or now.token == state.token:
+                clear_up(state)
+                shutil.rmtree(self.path, ignore_errors=True)
+        finally:
+            lock.free()
 
     def look(self) -> State | None:
         """What is there; a job that has expired is removed."""
         state = self.read()
         if state is None or not state.expired:
             return state
-        clear_up(state)
-        self.remove()
+        self.remove(state)
         return None
 
 
