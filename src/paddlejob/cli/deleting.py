@@ -51,7 +51,7 @@ def delete(
 
 
 def _end(folder: Folder, state: State, *, force: bool) -> None:
-
+    folder.mark_deleted()
     for _ in range(2 if force else 1):
         if is_alive(state.pid, state.start_time) and not state.ended:
             os.kill(state.pid, signal.SIGTERM)

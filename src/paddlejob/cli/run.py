@@ -12,12 +12,14 @@ from rich.console import Console
 
 from paddlejob.api import PaddleJob
 from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.cli.output import logs_hint, show
 from paddlejob.cli.views import LiveView, PlainView, View
 from paddlejob.local.errors import CannotStart
 from paddlejob.local.manifest import read_manifest
 from paddlejob.local.processes import Supervisor, SupervisorLost
 from paddlejob.local.state import Folder, root
 from paddlejob.places.start import Asked, Start, prepare
+from paddlejob.terminal import lines
 
 REFRESH = 0.25
 INTERRUPTED = 130
@@ -98,15 +100,17 @@ def _volumes(said: tuple[str, ...]) -> dict[str, Path]:
 
 def _summary(job: PaddleJob, folder: Folder, console: Console) -> int:
     status, name = job.status, job.metadata.name
-    stays = folder.look() is not None
-    logs = f"logs are in {folder.logs}" if stays else "ttlSecondsAfterFinished is over: its logs are removed"
+    stays = not folder.deleted and folder.look() is not None
+    gone = "it was deleted" if folder.deleted else "ttlSecondsAfterFinished is over"
+    logs = f"logs are in {folder.logs}" if stays else f"{gone}: its logs are removed"
     if not status.finished:
-        console.print(f"{name}: stopped; {logs}", soft_wrap=True)
+        show(f"{name}: stopped; {logs}", console)
         return INTERRUPTED
-    console.print(f"{name}: {status.phase}: {status.message}; {logs}", soft_wrap=True)
+    show(f"{name}: {status.phase}: {status.message}; {logs}", console)
     if status.failure is not None and status.failure.message:
         console.print(f"last lines of {status.failure.pod}:", style="red")
-        console.print(status.failure.message, markup=False, soft_wrap=True)
+        for line in lines(status.failure.message):
+            show(line, console)
         if stays:
-            console.print(f"more: paddlejob logs {name}", soft_wrap=True)
+            show(f"more: {logs_hint(job)}", console)
     return 0 if status.phase == "Completed" else 1

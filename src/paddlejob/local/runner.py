@@ -178,7 +178,15 @@ class Runner:
         await asyncio.gather(listening, *([self._question] if self._question else []), return_exceptions=True)
         await self._forget()
         self.machine.close()
+        if self._stopping and not self.job.status.finished:
+            self._say_stopped()
         self._report(ended=True)
+
+    def _say_stopped(self) -> None:
+        message = "it was stopped before its end"
+        status = msgspec.structs.replace(self.job.status, reason="Stopped", message=message)
+        self.job = msgspec.structs.replace(self.job, status=status)
+        self._events.append(Told(timestamp(_now()), "Normal", "Stopped", message))
 
     async def _forget(self) -> None:
         """Remove the job's keys from etcd: nobody is left who would write them again."""

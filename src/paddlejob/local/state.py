@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from paddlejob.local.proc import is_alive
 from paddlejob.local.sweeping import sweep
 
 FILE = "state.json"
+DELETED = "deleted"
 PRIVATE = 0o700
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -121,6 +123,15 @@ class Folder:
     @property
     def logs(self) -> Path:
         return self.path / "logs"
+
+    @property
+    def deleted(self) -> bool:
+        """Whether somebody ends the job to remove it."""
+        return (self.path / DELETED).exists()
+
+    def mark_deleted(self) -> None:
+        with suppress(FileNotFoundError):
+            (self.path / DELETED).touch()
 
     def remove(self, state: State) -> None:
         """What this run left, unless another run has begun meanwhile."""

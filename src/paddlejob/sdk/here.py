@@ -110,6 +110,7 @@ class Here:
 
     async def delete(self, key: Key) -> None:
         folder, state = self._state(key)
+        folder.mark_deleted()
         if state.alive:
             os.kill(state.pid, signal.SIGTERM)
         while is_alive(state.pid, state.start_time) and not state.ended:  # noqa: ASYNC110 - nobody would set an event
