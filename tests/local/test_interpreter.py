@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.interpreter import find_python
+from paddlejob.local.interpreter import find_python, named_python
 from tests.local.workbench import Workbench, a_role
 
 
@@ -26,9 +26,11 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_one_that_the_user_names_comes_first(tmp_path: Path, env: dict[str, str]) -> None:
-    a_python(tmp_path / "bin", paddle=True)
-    named = a_python(tmp_path / "mine", paddle=True)
-    assert find_python({**env, "PADDLEJOB_PYTHON": str(named)}) == named
+    named = a_python(tmp_path / "mine", paddle=False)
+    assert named_python({**env, "PADDLEJOB_PYTHON": str(named)}, None) == named
+    flagged = a_python(tmp_path / "flagged", paddle=False)
+    assert named_python({**env, "PADDLEJOB_PYTHON": str(named)}, str(flagged)) == flagged
+    assert named_python(env, None) is None
 
 
 def test_the_one_on_the_path_is_taken_if_it_has_paddle(tmp_path: Path, env: dict[str, str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from paddlejob.local.errors import NotYet
@@ -143,3 +145,28 @@ def test_mount_paths_are_replaced_wherever_they_are_named() -> None:
     )
     assert found.argv[2] == "cd /real/nas/wide; python /real/deep/train.py --out=/real/nas --not=/nasty/x"
     assert (found.env["DATA"], found.cwd) == ("/real/nas/data", "/real/nas")
+
+
+LAUNCH = ["python", "-m", "paddle.distributed.launch", "train.py"]
+LOG_DIRS: dict[str, tuple[dict[str, Any], str | None]] = {
+    "a launcher": ({"command": LAUNCH}, "/logs/train-worker-0"),
+    "a script that launches": ({"command": ["bash", "plain.sh"]}, "/logs/train-worker-0"),
+    "a folder in the command": ({"command": [*LAUNCH, "--log_dir=mine"]}, None),
+    "a folder in a shell's command": ({"command": ["sh", "-c", "fleetrun --log_dir mine train.py"]}, None),
+    "a folder in the script": ({"command": ["bash", "chooses.sh"]}, None),
+    "a folder in the environment": (
+        {"command": LAUNCH, "env": [{"name": "PADDLE_LOG_DIR", "value": "mine"}]},
+        "mine",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOG_DIRS)
+def test_launchers_of_two_pods_never_write_into_one_folder_unless_the_user_says_so(tmp_path: Path, case: str) -> None:
+    container, folder = LOG_DIRS[case]
+    (tmp_path / "plain.sh").write_text("fleetrun train.py")
+    (tmp_path / "chooses.sh").write_text("fleetrun --log_dir output train.py")
+    setting = msgspec.structs.replace(SETTING, folder=str(tmp_path), log_dir="/logs/train-worker-0")
+    assert made(setting, **container).env.get("PADDLE_LOG_DIR") == folder
+    sidecar = process({"name": "other", "command": LAUNCH}, setting, (), trains=False)
+    assert "PADDLE_LOG_DIR" not in sidecar.env

@@ -15,7 +15,7 @@ import msgspec
 from rich.console import Console
 
 from paddlejob.api import Status
-from paddlejob.cli.output import age
+from paddlejob.cli.output import Lines, age
 from paddlejob.cli.views import LiveView, PlainView
 from paddlejob.core.times import timestamp
 from paddlejob.local.following import Follower, Logs
@@ -131,3 +131,42 @@ def test_a_restart_is_shown_with_its_cause_and_its_time_on_a_terminal_and_in_a_p
 def test_an_age_is_written_as_kubectl_writes_it() -> None:
     assert age("2000-01-01T00:00:00Z").endswith("h")
     assert re.fullmatch(r"\d+d\d+h", age("2000-01-01T00:00:00Z"))
+
+
+def test_a_terminal_gets_colours_of_pods_and_nothing_else_that_they_send_to_it(bench: Workbench) -> None:
+    sent = r"printf '\033[2Jcle\033[1;35mar\033[0m\033]0;title\007ed\033[3A\n'; sleep 0.6"
+    path = bench.write("hostile", worker=a_role(1, "sh", "-c", sent))
+    for drawn in (on_a_terminal(bench, "run", path)[1], on_a_terminal(bench, "logs", "hostile")[1]):
+        assert not any(one in drawn for one in ("\x1b[2J", "\x1b]0;", "\x1b[3A", "\x07"))
+        assert "cle\x1b[1;35mar\x1b[0med" in drawn
+
+
+def test_a_bar_that_goes_on_is_the_last_line_of_its_pod(tmp_path: Path) -> None:
+    path = tmp_path / LogFile("a-worker-0", "paddle", 0).name
+    path.write_bytes(b"start\n\r10%\r20%\r")
+    logs = Logs(tmp_path)
+    assert list(logs.news()) == [("a-worker-0", ["start"])]
+    assert (logs.last("a-worker-0"), list(logs.bars())) == ("20%", [("a-worker-0", "20%")])
+    with path.open("ab") as file:
+        file.write(b"\r30%" * 10_000)
+    assert list(logs.news()) == [("a-worker-0", [])]
+    assert logs.last("a-worker-0") == "30%"
+    assert list(logs.news(last_call=True)) == [("a-worker-0", ["30%"])]
+    assert list(logs.bars()) == []
+
+
+def test_bars_stand_at_the_foot_of_a_terminal_and_are_lines_now_and_then_elsewhere() -> None:
+    drawn = io.StringIO()
+    terminal = Lines(Console(file=drawn, width=20, force_terminal=True, color_system=None))
+    for bar in ("10%", "10%", "20% and more than fits"):
+        terminal.show_bar("a", bar)
+    terminal.show("a", "done")
+    terminal.show_bar("a", "30%")
+    terminal.close()
+    assert drawn.getvalue() == "[a] 10%\r\x1b[K[a] 20% and more t…\r\x1b[K[a] done\n[a] 30%\n"
+    piped = io.StringIO()
+    clock = {"now": 0.0}
+    lines = Lines(Console(file=piped), lambda: clock["now"])
+    for bar, clock["now"] in (("10%", 0.0), ("20%", 4.9), ("30%", 5.0), ("30%", 60.0)):
+        lines.show_bar("a", bar)
+    assert piped.getvalue() == "[a] 10%\n[a] 30%\n"

@@ -42,6 +42,12 @@ def test_pods_on_the_hosts_network_share_its_address_and_have_ports_of_their_own
     ]
 
 
+def test_every_pods_launcher_has_a_log_folder_of_its_own(bench: Workbench) -> None:
+    done = bench.paddlejob("run", bench.write("logged", worker=a_role(2, "sh", "-c", "echo in $PADDLE_LOG_DIR")))
+    folder = bench.state_root / "default" / "logged" / "launcher"
+    assert {f"[logged-worker-{i}] in {folder}/logged-worker-{i}.0" for i in (0, 1)} <= set(done.stdout.splitlines())
+
+
 BAD: dict[str, tuple[dict[str, object], str]] = {
     "no command": ({"worker": a_role(1)}, "give the command after --"),
     "an unmapped claim": (

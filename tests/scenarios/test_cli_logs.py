@@ -42,6 +42,17 @@ def test_all_workers_are_told_with_their_names(person: Person, started: str) -> 
     assert person.types("logs", started).coloured
 
 
+def test_what_pods_print_for_a_terminal_is_colours_at_most(
+    person: Person, desk: Desk, kubelet: Kubelet, started: str
+) -> None:
+    kubelet.says(f"{desk.namespace}/talk-worker-0", "\x1b[2J\x1b[1;35mpink\x1b[0m\x1b]0;title\x07", "10%\r20%\r")
+    asked = ("logs", started, "--index=0", "--tail=2")
+    assert person.pipes(*asked).fine().out == "[talk-worker-0] pink\n[talk-worker-0] 20%\n"
+    shown = person.types(*asked).fine()
+    assert "\x1b[1;35mpink" in shown.out
+    assert not any(one in shown.out for one in ("\x1b[2J", "\x1b]0;", "\x07"))
+
+
 CHOSEN = {
     "one role": (("--role=ps",), {"talk-ps-0"}),
     "one pod": (("--index=1",), {"talk-worker-1"}),

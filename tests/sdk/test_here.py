@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import subprocess
@@ -199,7 +198,7 @@ def test_a_runner_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch, tm
     false = tmp_path / "false"
     false.write_text("#!/bin/sh\necho out of luck >&2\nexit 1\n")
     false.chmod(0o755)
-    monkeypatch.setenv("PADDLEJOB_PYTHON", os.devnull)
+    monkeypatch.setenv("PADDLEJOB_PYTHON", sys.executable)
     monkeypatch.setattr(sys, "executable", str(false))
     with pytest.raises(errors.PaddleJobError, match="cannot start a runner on this machine: out of luck"):
         a_job("true").submit(local=True)

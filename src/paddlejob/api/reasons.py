@@ -27,6 +27,7 @@ ETCD_UNREACHABLE = "EtcdUnreachable"  # its etcd did not answer the last questio
 
 NO_COMMAND = "NoCommand"  # the template relies on the entry point of its image
 VOLUME_NOT_MAPPED = "VolumeNotMapped"  # nobody said which folder a volume is
+STOPPED = "Stopped"  # somebody ended its runner before the job's end
 
 # Ends: why a job failed, or started again. In `status.reason` and `status.failure`.
 

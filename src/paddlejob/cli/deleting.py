@@ -13,7 +13,7 @@ from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import at
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.proc import is_alive
-from paddlejob.local.state import Folder, State, clear_up
+from paddlejob.local.state import Folder, State
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
@@ -51,14 +51,13 @@ def delete(
 
 
 def _end(folder: Folder, state: State, *, force: bool) -> None:
-
+    folder.mark_deleted()
     for _ in range(2 if force else 1):
         if is_alive(state.pid, state.start_time) and not state.ended:
             os.kill(state.pid, signal.SIGTERM)
     while is_alive(state.pid, state.start_time) and not state.ended:
         time.sleep(PAUSE)
-    clear_up(state)
-    folder.remove()
+    folder.remove(state)
 
 
 async def _gone(cluster: Cluster, job: PaddleJob) -> None:

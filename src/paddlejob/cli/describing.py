@@ -12,11 +12,24 @@ from rich.text import Text
 from paddlejob.api import PaddleJob
 from paddlejob.cli.finding import at
 from paddlejob.cli.listing import as_object, phase
-from paddlejob.cli.output import Cell, ObjectFormat, age, coloured, columns, console, show, show_objects, upcoming
+from paddlejob.cli.output import (
+    Cell,
+    ObjectFormat,
+    age,
+    as_text,
+    columns,
+    console,
+    logs_hint,
+    phase_text,
+    show,
+    show_objects,
+    upcoming,
+)
 from paddlejob.cli.pod_words import pod_word, restarts
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.core.children import Pod
 from paddlejob.local.state import Folder, State, Told
+from paddlejob.terminal import lines
 
 if TYPE_CHECKING:
     from paddlejob.sdk.cluster import Cluster
@@ -115,7 +128,7 @@ def _lines(page: Page) -> Iterator[Text | str]:
     yield _head("Namespace", job.metadata.namespace)
     for word, value in page.where:
         yield _head(word, value)
-    yield _head("Status", coloured(page.phase))
+    yield _head("Status", phase_text(page.phase))
     if page.why:
         yield _head("Why", page.why)
     yield _head("Mode", _mode(job))
@@ -125,15 +138,15 @@ def _lines(page: Page) -> Iterator[Text | str]:
     if status.failure is not None:
         code = "" if status.failure.exit_code is None else f", exit code {status.failure.exit_code}"
         yield _head("Failure", f"{status.failure.pod}{code}, {status.failure.reason}")
-        for line in status.failure.message.splitlines():
+        for line in lines(status.failure.message):
             yield f"  | {line}"
     yield from _pods(page.pods)
     yield from _events(page.events)
-    yield _head("More", f"paddlejob logs {job.metadata.name}{page.flag}")
+    yield _head("More", logs_hint(job, page.flag))
 
 
 def _head(word: str, value: Cell) -> Text:
-    return Text.assemble((f"{word}:", "bold"), " " * (11 - len(word)), value)
+    return Text.assemble((f"{word}:", "bold"), " " * (11 - len(word)), as_text(value))
 
 
 def _mode(job: PaddleJob) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from paddlejob.api import PaddleJob
 from paddlejob.api.status import as_json
 from paddlejob.cli.errors import BadUse, UserError
-from paddlejob.cli.output import Cell, Format, age, coloured, columns, console, note, show, show_objects
+from paddlejob.cli.output import Cell, Format, age, columns, console, note, phase_text, show, show_objects
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.state import State, folders, root
 
@@ -110,7 +110,7 @@ def _cells(row: Row) -> list[Cell]:
     meta, status = row.job.metadata, row.job.status
     roles = [one.ready if one else "" for one in (status.ps, status.worker)]
     mode = status.mode or row.job.spec.mode
-    return [meta.name, coloured(row.phase), mode, *roles, age(meta.creation_timestamp or "")]
+    return [meta.name, phase_text(row.phase), mode, *roles, age(meta.creation_timestamp or "")]
 
 
 def phase(state: State) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.text import Text
 
 from paddlejob.cli.durations import seconds
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.finding import at
-from paddlejob.cli.output import console, note
+from paddlejob.cli.output import Lines, console, note
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.following import Logs
 from paddlejob.local.state import Folder, State
@@ -24,22 +21,7 @@ if TYPE_CHECKING:
     from paddlejob.sdk.job_logs import Wanted
 
 PAUSE = 0.2
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
 Role = Literal["ps", "worker", "heter", "all"]
-
-
-class Prefixed:
-    """Lines of many pods, each with its pod's name, which has a colour of its own on a terminal."""
-
-    def __init__(self, to: Console) -> None:
-        self._to = to
-        self._colours: dict[str, str] = {}
-        self.any = False
-
-    def show(self, pod: str, line: str) -> None:
-        self.any = True
-        colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
-        self._to.print(Text.assemble((f"[{pod}]", colour), f" {line}"), soft_wrap=True)
 
 
 def logs(
@@ -57,14 +39,16 @@ def logs(
 
     Example: paddlejob logs -f wide-and-deep
     """
-    lines = Prefixed(console())
+    lines = Lines(console())
 
     def here(folder: Folder, _: State) -> None:
         if since is not None:
             raise BadUse("the logs of jobs on this machine hold no times: use --tail instead of --since")
         wanted = f"{name}-{'*' if role == 'all' else role}-{'*' if index is None else index}"
-        for pod, line in _local_lines(folder, wanted, tail, follow=follow):
-            lines.show(pod, line)
+        try:
+            _show_here(folder, Logs(folder.logs, wanted), tail, lines, follow=follow)
+        finally:
+            lines.close()
 
     async def there(cluster: Cluster, job: PaddleJob) -> None:
         from paddlejob.sdk.job_logs import Wanted  # noqa: PLC0415 - only who asks a cluster pays for it
@@ -75,7 +59,7 @@ def logs(
     at(name, place, here, there)
 
 
-async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Prefixed, *, follow: bool) -> None:
+async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Lines, *, follow: bool) -> None:
     from paddlejob.sdk.job_logs import follow_job_logs, job_logs  # noqa: PLC0415 - as above
 
     source = follow_job_logs if follow else job_logs
@@ -86,15 +70,16 @@ async def print_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted, lines: Pr
         note(f"no output of {name} yet: `paddlejob describe {name} -n {namespace}` says how its pods are")
 
 
-def _local_lines(folder: Folder, wanted: str, tail: int | None, *, follow: bool) -> Iterator[tuple[str, str]]:
-    following = Logs(folder.logs, wanted)
+def _show_here(folder: Folder, logs: Logs, tail: int | None, lines: Lines, *, follow: bool) -> None:
     first = True
     while True:
         state = folder.read()
         over = not follow or state is None or not state.alive
-        for pod, lines in following.news(last_call=over):
-            for line in lines[-tail:] if first and tail is not None else lines:
-                yield pod, line
+        for pod, news in logs.news(last_call=over):
+            for line in news[-tail:] if first and tail is not None else news:
+                lines.show(pod, line)
+        for pod, bar in logs.bars():
+            lines.show_bar(pod, bar)
         if over:
             return
         first = False

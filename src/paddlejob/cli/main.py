@@ -7,7 +7,9 @@ import sys
 
 from cyclopts import App, CycloptsError
 
-from paddlejob.cli.errors import UserError
+from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.local.errors import LocalError
+from paddlejob.terminal import plain
 
 INTERRUPTED = 130
 COMMANDS = {
@@ -57,9 +59,9 @@ def main() -> None:
         sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)  # what was wrong has been printed
-    except UserError as error:
-        print(f"paddlejob: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    except (UserError, LocalError) as error:
+        print(plain(f"paddlejob: {error}"), file=sys.stderr)
+        sys.exit(error.exit_code if isinstance(error, UserError) else BadUse.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

@@ -14,8 +14,8 @@ from paddlejob.api import PaddleJob
 from paddlejob.cli.applying import Applier, label
 from paddlejob.cli.documents import is_job, jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
-from paddlejob.cli.logs import Prefixed, print_logs
-from paddlejob.cli.output import ObjectFormat, console, note, show_objects
+from paddlejob.cli.logs import print_logs
+from paddlejob.cli.output import Lines, ObjectFormat, console, note, show_objects
 from paddlejob.cli.reaching import on_cluster
 from paddlejob.cli.waiting import wait_there
 from paddlejob.cli.where import CONTEXT, Target
@@ -72,5 +72,5 @@ async def _tell(cluster: Cluster, made: list[PaddleJob], output: ObjectFormat | 
 
 async def _look_after(cluster: Cluster, job: PaddleJob, *, follow: bool) -> int:
     if follow:
-        await print_logs(cluster, job, Wanted(), Prefixed(console()), follow=True)
+        await print_logs(cluster, job, Wanted(), Lines(console()), follow=True)
     return await wait_there(cluster, job, "End", None)

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from paddlejob.api.names import LABEL_RES_TYPE
-from paddlejob.cli.output import upcoming
+from paddlejob.cli.output import COLOURS, Lines, printed, show, upcoming
 from paddlejob.cli.pod_words import pod_word, restarts, uptime
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
+from paddlejob.terminal import plain
 
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
 PHASES = {"Completed": "bold green", "Failed": "bold red", "Running": "bold cyan"}
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
@@ -49,6 +49,9 @@ class _Workers:
         news = list(self._logs.news(last_call=last_call))
         return [(pod, line) for pod, lines in news if pod in self.workers for line in lines]
 
+    def bars(self) -> list[tuple[str, str]]:
+        return [(pod, bar) for pod, bar in self._logs.bars() if pod in self.workers]
+
     def last(self, pod: str) -> str:
         return self._logs.last(pod)
 
@@ -57,6 +60,7 @@ class PlainView:
     def __init__(self, logs: Path, console: Console) -> None:
         self._logs = _Workers(logs)
         self._console = console
+        self._lines = Lines(console)
         self._phase: str | None = None
         self._told: tuple[str, str | None] = ("", None)
 
@@ -64,21 +68,24 @@ class PlainView:
         self._logs.know(state)
         status, name = state.job.status, state.job.metadata.name
         if status.phase != self._phase:
+            self.tick(last_call=status.phase == "Completed")  # what was said before comes before
             self._say(f"{name}: {status.phase}")
         told = (status.reason, status.next_attempt_time)
-        if status.reason and told != self._told and not status.finished:
+        if status.reason and told != self._told and not (status.finished or state.ended):
             self._say(f"{name}: {status.reason}: {status.message}{upcoming(state.job)}")
         self._phase, self._told = status.phase, told
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._logs.news(last_call=last_call):
-            self._say(f"[{pod}] {line}")
+            self._lines.show(pod, line)
+        for pod, bar in self._logs.bars():
+            self._lines.show_bar(pod, bar)
 
     def close(self) -> None:
         self.tick(last_call=True)
 
     def _say(self, text: str) -> None:
-        self._console.print(Text(text), soft_wrap=True)
+        show(text, self._console)
 
 
 class LiveView:
@@ -98,7 +105,7 @@ class LiveView:
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._logs.news(last_call=last_call):
             colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
-            self._live.console.print(Text.assemble((f"{pod} ", colour), line), soft_wrap=True)
+            self._live.console.print(Text.assemble((f"{pod} ", colour), printed(line)), soft_wrap=True)
         if self._state is not None:
             self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
 
@@ -118,7 +125,7 @@ class LiveView:
                 Text(word, STATES.get(pod.state, "yellow")),
                 uptime(pod),
                 str(restarts(pod)),
-                Text(self._logs.last(pod.metadata.name), "dim"),
+                Text(plain(self._logs.last(pod.metadata.name)), "dim"),
             )
         return table
 
@@ -129,5 +136,5 @@ def _title(state: State) -> Text:
     phase = status.phase or "Pending"
     title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
     if status.reason:
-        title.append(f"  {status.reason}: {status.message}{upcoming(state.job)}", "yellow")
+        title.append(plain(f"  {status.reason}: {status.message}{upcoming(state.job)}"), "yellow")
     return title

@@ -15,6 +15,7 @@ from paddlejob.cli.listing import phase
 from paddlejob.cli.output import note
 from paddlejob.cli.where import ANYWHERE, Place
 from paddlejob.local.state import Folder, State
+from paddlejob.terminal import plain
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
@@ -106,7 +107,7 @@ def _reached(goal: Goal, now: str) -> bool:
 
 
 def _say(name: str, now: str, message: str, goal: Goal) -> int:
-    print(f"{name}: {now}: {message}".rstrip(": "), flush=True)
+    print(plain(f"{name}: {now}: {message}".rstrip(": ")), flush=True)
     return 0 if now == "Completed" and goal == "End" else int(goal == "End" or not _reached(goal, now))
 
 

@@ -11,12 +11,15 @@ from typing import Any, Literal
 
 from paddlejob.api import reasons
 from paddlejob.core.children import ContainerState, ContainerStatus, Running, Terminated, Waiting
+from paddlejob.terminal import lines
 
 Kind = Literal["init", "sidecar", "main"]
 RestartPolicy = Literal["Never", "OnFailure", "Always"]
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
 LAST_LINES, LAST_BYTES = 80, 2048
+# A progress bar may have written its one line over and over: so much is read to find lines.
+READ_BYTES = 64 * 1024
 
 
 def timestamp(moment: float) -> str:
@@ -79,11 +82,11 @@ class Container:
 
 
 def last_lines(log: Path) -> str:
-    """The end of a log, as much as a termination message may hold."""
+    """The end of a log, as much as a termination message may hold; of a progress bar what stood there last."""
     try:
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - LAST_BYTES))
-            text = file.read().decode(errors="replace")
+            file.seek(max(0, log.stat().st_size - READ_BYTES))
+            found = lines(file.read().decode(errors="replace"))
     except OSError:
         return ""
-    return "\n".join(text.splitlines()[-LAST_LINES:])
+    return "\n".join(found[-LAST_LINES:]).encode()[-LAST_BYTES:].decode(errors="ignore")

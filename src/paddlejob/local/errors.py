@@ -2,7 +2,10 @@
 
 LocalError
 ├── BadFile          the file is no PaddleJob
+├── BadName          no namespace or job can be called so
 ├── AlreadyRunning   a job of that name runs here
+├── NoPython         the Python that was named is not there
+├── CannotStart      the runner ended before it looked at the job
 ├── NotFound         no such job here
 ├── CannotScale      the job's number of workers cannot change so
 └── NotYet           a container cannot start for now: what it needs is not there
@@ -19,7 +22,19 @@ class BadFile(LocalError):
     pass
 
 
+class BadName(LocalError):
+    pass
+
+
 class AlreadyRunning(LocalError):
+    pass
+
+
+class NoPython(LocalError):
+    pass
+
+
+class CannotStart(LocalError):
     pass
 
 

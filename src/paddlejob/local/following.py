@@ -7,6 +7,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from paddlejob.local.logfiles import LogFile, log_files
+from paddlejob.terminal import newest
+
+# Of a line that is written over and over, more than one state.
+LONGEST_BAR = 8192
 
 
 class Follower:
@@ -14,7 +18,7 @@ class Follower:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.last = ""
+        self._last = ""
         self._at = 0
         self._rest = b""
 
@@ -27,14 +31,25 @@ class Follower:
             return
         self._at += len(new)
         *whole, self._rest = (self._rest + new).split(b"\n")
+        if self.bar:
+            self._rest = self._rest[-LONGEST_BAR:]
         if last_call and self._rest:
             whole.append(self._rest)
             self._rest = b""
         for line in whole:
-            # A progress bar writes over its own line: the last version counts.
-            text = line.decode(errors="replace").rstrip("\r").rpartition("\r")[2]
-            self.last = text.strip() or self.last
+            text = newest(line.decode(errors="replace"))
+            self._last = text.strip() or self._last
             yield text
+
+    @property
+    def bar(self) -> str:
+        """How a progress bar stands that has not ended: a line that writes over itself."""
+        return newest(self._rest.decode(errors="replace")) if b"\r" in self._rest else ""
+
+    @property
+    def last(self) -> str:
+        """The last that there is to read, even if its line goes on."""
+        return newest(self._rest.decode(errors="replace")).strip() or self._last
 
 
 class Logs:
@@ -56,6 +71,12 @@ class Logs:
                 continue
             follower = self._followers.setdefault(one, Follower(self._folder / one.name))
             yield one.pod, list(follower.lines(last_call=last_call or one.life < life))
+
+    def bars(self) -> Iterator[tuple[str, str]]:
+        """Pod and newest state of the progress bars that go on."""
+        for one, follower in self._followers.items():
+            if bar := follower.bar:
+                yield one.pod, bar
 
     def last(self, pod: str) -> str:
         """The last line of the newest pod of this name."""

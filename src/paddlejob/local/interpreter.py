@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from paddlejob.local.errors import NoPython
+
 HOW_TO_GET_ONE = (
     "no Python with PaddlePaddle was found; a job that imports paddle will fail. Get one with"
     " `python3 -m venv ~/paddle && ~/paddle/bin/pip install paddlepaddle==2.6.2 'protobuf<5' 'numpy<2' setuptools`"
@@ -36,14 +38,28 @@ if not importlib.util.find_spec("etcd3") or not importlib.metadata.version("prot
 """
 
 
-def find_python(env: Mapping[str, str], *, elastic: bool = False) -> Path | None:
+def named_python(env: Mapping[str, str], said: str | None) -> Path | None:
+    """The one that the person names, by a flag or by PADDLEJOB_PYTHON: whatever it has, it is taken."""
+    name, origin = (said, "--python") if said else (env.get("PADDLEJOB_PYTHON"), "PADDLEJOB_PYTHON")
+    if not name:
+        return None
+    if found := shutil.which(name, path=env.get("PATH")):
+        return Path(found)
+    raise NoPython(f"{origin}: there is no program {name}: give the path of a Python, for instance ~/paddle/bin/python")
+
+
+def find_python(env: Mapping[str, str], *, elastic: bool = False, first: Path | None = None) -> Path | None:
     """The first Python that has Paddle, and what elastic jobs need if asked; None when there is none."""
-    return next((one for one in _candidates(env) if has_paddle(one, elastic=elastic)), None)
+    asked: set[tuple[Path, Path]] = set()
+    for one in (*([first] if first else []), *_candidates(env)):
+        same = (one.parent, one.resolve())  # python and python3 of one folder are mostly one
+        if same not in asked and has_paddle(one, elastic=elastic):
+            return one
+        asked.add(same)
+    return None
 
 
 def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
-    if said := env.get("PADDLEJOB_PYTHON"):
-        yield Path(said)
     for name in ("python", "python3"):
         if found := shutil.which(name, path=env.get("PATH")):
             yield Path(found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from paddlejob.local.expansion import expand
 from paddlejob.local.manifest import Data
 from paddlejob.local.volumes import Mounts, really
 
+LOG_DIR = "PADDLE_LOG_DIR"
 _LABEL = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 # Of the shell that starts a job, everything is passed on but what Paddle would mistake for its own.
 _PADDLES_OWN = re.compile(r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|PSERVERS|DISTRIBUTED_TRAINER_ENDPOINTS")
@@ -34,6 +36,8 @@ class Setting(msgspec.Struct, frozen=True):
     inherited: Mapping[str, str] = {}
     command: tuple[str, ...] = ()
     """Replaces command and arguments of the training container."""
+    log_dir: str = ""
+    """Where Paddle's launcher may write what its trainers print: a folder of this pod alone."""
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -47,8 +51,18 @@ def process(container: dict[str, Any], setting: Setting, mounts: Mounts, *, trai
     command = list(setting.command) if trains and setting.command else _command(container)
     argv = tuple(really(expand(str(word), own), mounts) for word in command)
     folder = really(str(container.get("workingDir") or setting.folder), mounts)
+    if trains and setting.log_dir and LOG_DIR not in own and not _says_log_dir(argv, folder):
+        own[LOG_DIR] = setting.log_dir  # else ./log, which is the same for all pods: they would overwrite each other
     inherited = {name: value for name, value in setting.inherited.items() if not _PADDLES_OWN.fullmatch(name)}
     return Process(argv, {**inherited, **own}, folder)
+
+
+def _says_log_dir(argv: tuple[str, ...], folder: str) -> bool:
+    """Whether the command, or a script that it names, chooses by itself: the variable would win over its --log_dir."""
+    if any("--log_dir" in word for word in argv):
+        return True
+    scripts = [Path(folder, word) for word in argv if word.endswith(".sh")]
+    return any("--log_dir" in one.read_text(errors="replace") for one in scripts if one.is_file())
 
 
 def _command(container: dict[str, Any]) -> list[str]:

@@ -110,6 +110,7 @@ class Machine:
                 folder=str(self._manifest.folder),
                 inherited=self._around.inherited,
                 command=self._around.command,
+                log_dir=str(self._around.folder / "launcher" / f"{name}.{life}"),
             )
 
         pod = LocalPod(body, setting, volumes, place, supervisor=self._supervisor, changed=self._changed)

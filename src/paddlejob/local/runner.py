@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import ObjectMeta, PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
 from paddlejob.core import Announce, Question, plan
@@ -21,12 +21,11 @@ from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Places
-from paddlejob.local.errors import AlreadyRunning
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
-from paddlejob.local.state import Folder, State, Told, clear_up
+from paddlejob.local.state import Folder, State, Told
 from paddlejob.meeting import Meetings
 
 NAMESPACE = "default"
@@ -176,7 +175,15 @@ class Runner:
         await asyncio.gather(listening, *([self._question] if self._question else []), return_exceptions=True)
         await self._forget()
         self.machine.close()
+        if self._stopping and not self.job.status.finished:
+            self._say_stopped()
         self._report(ended=True)
+
+    def _say_stopped(self) -> None:
+        message = "it was stopped before its end"
+        status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
+        self.job = msgspec.structs.replace(self.job, status=status)
+        self._events.append(Told(timestamp(_now()), "Normal", reasons.STOPPED, message))
 
     async def _forget(self) -> None:
         """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""
@@ -202,17 +209,6 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
     )
     intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
     return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
-
-
-def claim(folder: Folder, job: PaddleJob) -> None:
-    """Make the folder this run's own, unless the job runs already."""
-    state = folder.read()
-    if state is not None and state.alive:
-        name = job.metadata.name
-        raise AlreadyRunning(f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`")
-    if state is not None:
-        clear_up(state)
-    folder.create()
 
 
 def _told(event: Announce, now: datetime) -> Told:

@@ -8,7 +8,9 @@ any more: whoever looks removes it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -17,13 +19,16 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
-from paddlejob.local.errors import NotFound
+from paddlejob.local.errors import AlreadyRunning, BadName, NotFound
+from paddlejob.local.lock import Lock
 from paddlejob.local.proc import is_alive
 from paddlejob.local.removal import remove
 from paddlejob.local.sweeping import sweep
 
 FILE = "state.json"
+DELETED = "deleted"
 PRIVATE = 0o700
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -75,13 +80,33 @@ class Folder:
 
     @classmethod
     def of(cls, base: Path, namespace: str, name: str) -> Folder:
-        return cls(base / namespace / name)
+        return cls(base / _label("namespace", namespace) / _label("job", name))
 
-    def create(self) -> None:
-        """Anew: what an earlier job of this name left is removed."""
-        remove(self.path)
-        for each in (self.path.parent.parent, self.path.parent, self.path):
+    @property
+    def lock(self) -> Path:
+        return self.path.parent / f".{self.path.name}.lock"  # no job's name begins with a dot
+
+    def claim(self) -> Lock:
+        """Make it anew for a run, unless one goes on. Whoever has the lock frees it when the state names its runner."""
+        name = self.path.name
+        for each in (self.path.parent.parent, self.path.parent):
             each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        try:
+            lock = Lock.take(self.lock)
+        except BlockingIOError as error:
+            raise AlreadyRunning(f"another process starts or removes {name} at this moment: try again") from error
+        try:
+            if (state := self.read()) and state.alive:
+                said = f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`"
+                raise AlreadyRunning(said)
+            if state:
+                clear_up(state)
+            remove(self.path)
+            self.path.mkdir(mode=PRIVATE)
+        except BaseException:
+            lock.free()
+            raise
+        return lock
 
     def write(self, state: State) -> None:
         temporary = self.path / f".{FILE}.{os.getpid()}"
@@ -99,17 +124,43 @@ class Folder:
     def logs(self) -> Path:
         return self.path / "logs"
 
-    def remove(self) -> None:
-        remove(self.path)
+    @property
+    def deleted(self) -> bool:
+        """Whether somebody ends the job to remove it."""
+        return (self.path / DELETED).exists()
+
+    def mark_deleted(self) -> None:
+        with suppress(FileNotFoundError):
+            (self.path / DELETED).touch()
+
+    def remove(self, state: State) -> None:
+        """What this run left, unless another run has begun meanwhile."""
+        try:
+            lock = Lock.take(self.lock, wait=True)
+        except FileNotFoundError:
+            return  # somebody removed the whole namespace
+        try:
+            now = self.read()
+            if now is None or now.token == state.token:
+                clear_up(state)
+                remove(self.path)
+        finally:
+            lock.free()
 
     def look(self) -> State | None:
         """What is there; a job that has expired is removed."""
         state = self.read()
         if state is None or not state.expired:
             return state
-        clear_up(state)
-        self.remove()
+        self.remove(state)
         return None
+
+
+def _label(what: str, said: str) -> str:
+    """Both become folders, so neither may say where: a DNS label names nothing but itself."""
+    if _LABEL.fullmatch(said):
+        return said
+    raise BadName(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
 
 
 def clear_up(state: State) -> None:
@@ -120,7 +171,8 @@ def clear_up(state: State) -> None:
 
 def folders(base: Path, namespace: str | None = None) -> Iterator[tuple[Folder, State]]:
     """All local jobs, in order of namespace and name."""
-    for path in sorted(base.glob(f"{namespace or '*'}/*/{FILE}")):
+    within = "*" if namespace is None else _label("namespace", namespace)
+    for path in sorted(base.glob(f"{within}/*/{FILE}")):
         folder = Folder(path.parent)
         if state := folder.look():
             yield folder, state

@@ -17,6 +17,7 @@ from paddlejob.sdk.description import Description
 from paddlejob.sdk.errors import JobFailed, NotSubmitted, Timeout
 from paddlejob.sdk.place import Happening, Key, Line, Place, Wanted
 from paddlejob.sdk.written import Written
+from paddlejob.terminal import lines
 
 
 class Submitted(NamedTuple):
@@ -185,10 +186,11 @@ def _document(job: ApiJob, metadata: dict[str, Any]) -> dict[str, Any]:
 
 def _failure(name: str, status: Status) -> str:
     if status.phase != "Failed":
-        return f"{name} was stopped before its end, while it was {status.phase}"
+        while_ = "" if status.reason == "Stopped" else f", while it was {status.phase}"
+        return f"{name} was stopped before its end{while_}"
     said = f"{name} failed: {status.message}"
     if (failure := status.failure) is None:
         return said
     code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
-    last = f"; its last lines:\n{failure.message}" if failure.message else ""
+    last = "; its last lines:\n" + "\n".join(lines(failure.message)) if failure.message else ""
     return f"{said}\n{failure.pod} ended{code}{last}"

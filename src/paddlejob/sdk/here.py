@@ -9,9 +9,7 @@ import asyncio
 import os
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,26 +17,20 @@ from typing import Any, NoReturn
 
 import msgspec
 
-import paddlejob
 from paddlejob.api import PaddleJob
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
-from paddlejob.local.interpreter import find_python, has_paddle
-from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest, as_manifest
-from paddlejob.local.preflight import check
 from paddlejob.local.proc import is_alive
-from paddlejob.local.runner import NAMESPACE, claim, here
-from paddlejob.local.state import Folder, State, clear_up, find, root
+from paddlejob.local.runner import NAMESPACE
+from paddlejob.local.state import Folder, State, find, root
+from paddlejob.places.start import Asked, prepare
 from paddlejob.sdk import errors
 from paddlejob.sdk.description import Description, Json
-from paddlejob.sdk.here_runner import LOG, STARTED, Order
 from paddlejob.sdk.place import Happening, Key, Line, Wanted
 
 PAUSE = 0.1
-# The package's own directory comes last, so that nothing installed beside it hides the standard library.
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from paddlejob.sdk.here_runner import main; main()"
 
 
 class Here:
@@ -54,28 +46,13 @@ class Here:
         return NAMESPACE
 
     async def submit(self, description: Description) -> PaddleJob:
-        order = await asyncio.to_thread(self._prepare, description)
-        await asyncio.to_thread(_start, order)
-        return (await asyncio.to_thread(self._state, _key(description)))[1].job
+        def start() -> PaddleJob:
+            manifest, ours = _manifest(description), Path(sys.executable)
+            with _explained():
+                prepare(Asked(manifest=manifest, volumes=self._volumes, ours=ours)).in_background()
+            return self._state(_key(description))[1].job
 
-    def _prepare(self, description: Description) -> Order:
-        """Check all that can be checked before anything is started, then make the job's folder ours."""
-        manifest = _manifest(description)
-        inherited = _environment(manifest)
-        job = here(manifest.job, None)
-        with _explained(), tempfile.TemporaryDirectory() as trial:
-            check(job, manifest, Surroundings(Path(trial), inherited, (), self._volumes))
-            folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
-            claim(folder, job)
-        return Order(
-            path=str(manifest.path),
-            job=manifest.job,
-            config_maps=manifest.config_maps,
-            secrets=manifest.secrets,
-            folder=str(folder.path),
-            inherited=inherited,
-            volumes={name: str(path) for name, path in self._volumes.items()},
-        )
+        return await asyncio.to_thread(start)
 
     def _state(self, key: Key) -> tuple[Folder, State]:
         with _explained():
@@ -133,12 +110,12 @@ class Here:
 
     async def delete(self, key: Key) -> None:
         folder, state = self._state(key)
+        folder.mark_deleted()
         if state.alive:
             os.kill(state.pid, signal.SIGTERM)
         while is_alive(state.pid, state.start_time) and not state.ended:  # noqa: ASYNC110 - nobody would set an event
             await asyncio.sleep(PAUSE)
-        await asyncio.to_thread(clear_up, state)
-        folder.remove()
+        await asyncio.to_thread(folder.remove, state)
 
 
 def _key(description: Description) -> Key:
@@ -165,34 +142,6 @@ def _at_home(document: Json) -> Json:
     return made
 
 
-def _environment(manifest: Manifest) -> dict[str, str]:
-    """The person's own; for jobs that use Python, one that has Paddle first on the path: this one if it does."""
-    env = dict(os.environ)
-    env.setdefault("PYTHONUNBUFFERED", "1")  # lines appear when they are printed
-    if b"python" not in msgspec.json.encode([asked.template for _, asked in manifest.job.spec.roles]):
-        return env
-    ours = Path(sys.executable)
-    python = ours if not env.get("PADDLEJOB_PYTHON") and has_paddle(ours) else find_python(env) or ours
-    return {**env, "PATH": f"{python.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}
-
-
-def _start(order: Order) -> None:
-    """Returns when the runner has taken its first look, or raises what kept it from that."""
-    log = Path(order.folder) / LOG
-    with log.open("wb") as errors_to:
-        done = subprocess.run(
-            [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
-            input=msgspec.json.encode(order),
-            cwd=order.folder,  # empty: nothing there can hide a module
-            stdout=subprocess.PIPE,
-            stderr=errors_to,  # not a pipe: what the runner starts would hold it open
-            check=False,
-        )
-    if STARTED not in done.stdout:
-        said = log.read_text(errors="replace").strip().splitlines()
-        raise errors.PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
-
-
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
@@ -201,9 +150,11 @@ def _explained() -> Iterator[None]:
         raise errors.AlreadyExists(str(error)) from error
     except local.NotFound as error:
         raise errors.NotFound(str(error)) from error
-    except local.BadFile as error:
+    except (local.BadFile, local.BadName, local.NoPython) as error:
         said = re.sub(r"--volume (\S+)=PATH", r"submit(local=True, volumes={'\1': PATH})", str(error))
         raise errors.Invalid(said) from error
+    except local.LocalError as error:
+        raise errors.PaddleJobError(str(error)) from error
     except OSError as error:
         raise errors.PaddleJobError(
             f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"

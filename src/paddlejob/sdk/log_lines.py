@@ -17,6 +17,7 @@ from paddlejob.core.children import ContainerStatus, Pod
 from paddlejob.kube import Client
 from paddlejob.kube.errors import NotFound, ServerError, Unreachable
 from paddlejob.kube.objects import Resource
+from paddlejob.terminal import newest
 
 # A program may compute for minutes without a word: then the connection may be dead, and asking again costs little.
 SILENCE_SECONDS = 120.0
@@ -105,4 +106,4 @@ async def _stamped(client: Client, path: str, params: dict[str, str]) -> AsyncGe
 def _split(line: bytes) -> tuple[str, str]:
     text = line.decode(errors="replace")
     at, space, said = text.partition(" ")
-    return (at, said) if space and at[:4].isdigit() and "T" in at else ("", text)
+    return (at, newest(said)) if space and at[:4].isdigit() and "T" in at else ("", newest(text))

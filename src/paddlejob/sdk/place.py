@@ -10,6 +10,7 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import RoleName
 from paddlejob.sdk.description import Description
+from paddlejob.terminal import plain
 
 
 class Line(NamedTuple):
@@ -19,7 +20,8 @@ class Line(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"[{self.pod}] {self.text}"
+        """For a terminal: without what would move its cursor or clear it; `text` is what the pod printed."""
+        return plain(f"[{self.pod}] {self.text}")
 
 
 class Happening(NamedTuple):

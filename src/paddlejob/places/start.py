@@ -1,0 +1,161 @@
+"""How a job starts on this machine, for all who start one: check, claim its folder, find its Python and addresses, run.
+
+A job runs in the process that asks (`run`), or in one of its own that outlives whoever asks (`in_background`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import paddlejob
+from paddlejob.api import PaddleJob
+from paddlejob.core.ports import ports_needed
+from paddlejob.local.addresses import find_places
+from paddlejob.local.errors import CannotStart
+from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python, named_python
+from paddlejob.local.lock import Lock
+from paddlejob.local.machine import Surroundings
+from paddlejob.local.manifest import Manifest
+from paddlejob.local.preflight import check
+from paddlejob.local.processes import Supervisor
+from paddlejob.local.runner import Runner, here
+from paddlejob.local.state import Folder, State, root
+
+LOG = "runner.log"
+STARTED = b"started"
+# The package's own directory comes last, so that nothing installed beside it hides the standard library.
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from paddlejob.places.start import main; main()"
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person wants to run, and how. `ours`: a Python to try before others, and to take if none has Paddle."""
+
+    manifest: Manifest
+    command: tuple[str, ...] = ()
+    volumes: Mapping[str, Path] = {}
+    etcd: str = ""
+    python: str | None = None
+    ours: Path | None = None
+    one_address: bool = False
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that may run: checked, its folder claimed by the open file `lock` until the state names the runner."""
+
+    manifest: Manifest
+    around: Surroundings
+    lock: int
+    one_address: bool
+    advice: str = ""
+    """Something that the person should know."""
+
+    @property
+    def folder(self) -> Folder:
+        return Folder(self.around.folder)
+
+    async def run(self, supervisor: Supervisor, watching: Callable[[State], None]) -> PaddleJob:
+        """To its end, or until a signal asks for that. Call it in the main thread."""
+        lock: Lock | None = Lock(self.folder.lock, self.lock)
+
+        def look(state: State) -> None:
+            nonlocal lock
+            if lock:
+                lock.free()
+                lock = None
+            watching(state)
+
+        places = find_places(ports_needed(self.manifest.job), one_address=self.one_address)
+        try:
+            runner = Runner(
+                self.manifest, self.around, self.folder, supervisor=supervisor, watching=look, places=places
+            )
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, runner.stop)
+            return await runner.run()
+        finally:
+            places.close()
+
+    def in_background(self) -> None:
+        """Returns when the runner has taken its first look, or raises what kept it from that."""
+        log = self.around.folder / LOG
+        with log.open("wb") as errors_to:
+            done = subprocess.run(
+                [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
+                input=msgspec.json.encode(self, enc_hook=str),
+                cwd=self.around.folder,  # empty: nothing there can hide a module
+                stdout=subprocess.PIPE,
+                stderr=errors_to,  # not a pipe: what the runner starts would hold it open
+                pass_fds=(self.lock,),
+                check=False,
+            )
+        os.close(self.lock)
+        if STARTED not in done.stdout:
+            said = log.read_text(errors="replace").strip().splitlines()
+            raise CannotStart(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
+
+
+def prepare(asked: Asked) -> Start:
+    """Check all that can be checked before anything is touched, then make the job's folder ours."""
+    job = here(asked.manifest.job, None)
+    env, advice = _inherited(asked)
+    around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd)
+    with tempfile.TemporaryDirectory() as trial:
+        check(job, asked.manifest, msgspec.structs.replace(around, folder=Path(trial)))
+    folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
+    return Start(
+        manifest=asked.manifest,
+        around=msgspec.structs.replace(around, folder=folder.path),
+        lock=folder.claim().fd,
+        one_address=asked.one_address or job.spec.network == "Host",  # pods on a host's network share its address
+        advice=advice,
+    )
+
+
+def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
+    """What pods inherit: the person's environment, its path beginning with the Python that has Paddle; and advice."""
+    env = {"PYTHONUNBUFFERED": "1", **os.environ}  # lines appear when they are printed
+    elastic = asked.manifest.job.spec.is_elastic
+    python = named_python(env, asked.python) or find_python(env, elastic=elastic, first=asked.ours) or asked.ours
+    if python is not None:
+        return {**env, "PATH": f"{python.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}, ""
+    words = asked.command or [one.template for _, one in asked.manifest.job.spec.roles]
+    if b"python" not in msgspec.json.encode(words):
+        return env, ""
+    return env, HOW_TO_GET_AN_ELASTIC_ONE if elastic else HOW_TO_GET_ONE
+
+
+def main() -> None:
+    """The whole life of a process that runs a job in the background: its order comes on standard input."""
+    start = msgspec.json.decode(sys.stdin.buffer.read(), type=Start, dec_hook=_path)
+    if os.fork():
+        os._exit(0)  # our starter waits for this process only
+    os.setsid()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    asyncio.run(start.run(Supervisor.fork(), _FirstLook()))
+
+
+class _FirstLook:
+    """Whoever started us waits for the end of our output: it ends with the first look."""
+
+    def __init__(self) -> None:
+        self._taken = False
+
+    def __call__(self, _: State) -> None:
+        if not self._taken:
+            self._taken = True
+            os.write(1, STARTED)
+            os.dup2(2, 1)  # standard error goes to our log already
+
+
+def _path(kind: type, value: Any) -> Any:
+    return kind(value)

@@ -1,0 +1,72 @@
+"""A job's folder: no namespace and no name ever leads out of the place where folders are, by no command and no call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paddlejob import PaddleJob
+from paddlejob.local.errors import BadName
+from paddlejob.local.state import Folder
+from paddlejob.sdk import errors
+from tests.local.workbench import Workbench, a_role
+
+STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n", "a" * 64, "a\0", "[a]")
+
+
+@pytest.mark.parametrize("said", STRAY)
+def test_only_a_dns_label_becomes_a_folder(tmp_path: Path, said: str) -> None:
+    for pair in ((said, "name"), ("namespace", said)):
+        with pytest.raises(BadName, match="lower-case letters, digits and '-'"):
+            Folder.of(tmp_path, *pair)
+
+
+@pytest.fixture
+def treasure(bench: Workbench) -> Path:
+    """A file in a folder that `namespace: ../../x` would name."""
+    path = bench.folder / "x" / "job" / "treasure"
+    path.parent.mkdir(parents=True)
+    path.write_text("gold")
+    bench.state_root.mkdir(parents=True)
+    return path
+
+
+def a_stray_file(bench: Workbench) -> Path:
+    path = bench.write("job", worker=a_role(1, "true"))
+    job = yaml.safe_load(path.read_text())
+    job["metadata"]["namespace"] = "../../x"
+    path.write_text(yaml.safe_dump(job))
+    return path
+
+
+COMMANDS: dict[str, Callable[[Workbench], tuple[str | Path, ...]]] = {
+    "run": lambda bench: ("run", a_stray_file(bench)),
+    "logs": lambda _: ("logs", "job", "--local", "-n", "../../x"),
+    "describe": lambda _: ("describe", "job", "--local", "-n", "../../x"),
+    "delete": lambda _: ("delete", "job", "--local", "-n", "../../x"),
+    "list": lambda _: ("list", "--local", "-n", "../../x"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_refuses_a_namespace_that_leads_elsewhere(bench: Workbench, treasure: Path, command: str) -> None:
+    done = bench.paddlejob(*COMMANDS[command](bench))
+    assert (done.returncode, "'../../x'" in done.stderr) == (2, True), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert treasure.read_text() == "gold"
+
+
+def test_python_refuses_a_namespace_or_name_that_leads_elsewhere(
+    bench: Workbench, treasure: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", bench.env["XDG_STATE_HOME"])
+    for asked in (("job", "../../x"), ("../x/job", "default")):
+        with pytest.raises(errors.Invalid, match=re.escape("../")):
+            PaddleJob.get(*asked, local=True)
+    with pytest.raises(errors.Invalid, match=re.escape("'../../x'")):
+        PaddleJob.from_yaml(a_stray_file(bench)).submit(local=True)
+    assert treasure.read_text() == "gold"
