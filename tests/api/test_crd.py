@@ -126,27 +126,28 @@ def test_every_field_of_the_spec_is_described(spec: Schema) -> None:
 
 
 def test_rules_stand_where_they_guard(schema: Schema, spec: Schema) -> None:
-    assert schema["x-kubernetes-validations"] == list(rules.ROOT)
-    assert schema["properties"]["spec"]["x-kubernetes-validations"] == list(rules.SPEC)
+    assert schema["x-kubernetes-validations"] == rules.written(rules.ROOT)
+    assert schema["properties"]["spec"]["x-kubernetes-validations"] == rules.written((*rules.SPEC, *rules.CHANGES))
     for role in ("ps", "worker", "heter"):
-        assert spec[role]["x-kubernetes-validations"] == list(rules.ROLE)
+        assert spec[role]["x-kubernetes-validations"] == rules.written(rules.ROLE)
 
 
-ALL_RULES = [*rules.ROOT, *rules.SPEC, *rules.ROLE]
+ALL_RULES: list[rules.Rule[Any] | rules.Change] = [*rules.ROOT, *rules.SPEC, *rules.CHANGES, *rules.ROLE]
 
 
-@pytest.mark.parametrize("rule", ALL_RULES, ids=[one["message"][:40] for one in ALL_RULES])
-def test_a_rule_says_what_to_do(rule: dict[str, str]) -> None:
-    assert rule.keys() == {"rule", "message"}
+@pytest.mark.parametrize("rule", ALL_RULES, ids=[one.message[:40] for one in ALL_RULES])
+def test_a_rule_says_what_to_do(rule: rules.Rule[Any] | rules.Change) -> None:
     advice = ("set ", "use ", "create ", "remove ", "give ", "may have ")
-    assert any(word in rule["message"] for word in advice)
-    assert "\n" not in rule["message"]
-    assert rule["rule"].count("(") == rule["rule"].count(")")
+    assert any(word in rule.message for word in advice)
+    assert "\n" not in rule.message
+    assert rule.cel.count("(") == rule.cel.count(")")
 
 
 REFUSED = {
     "no workers": "a job without workers never ends",
     "no container": "a role needs a container",
+    "a pod that never ends": "restartPolicy Always never ends",
+    "too many pods": "at most 10000 pods",
     "requests above replicas": "requests is the least number",
     "limits below replicas": "limits is the largest number",
     "servers in an elastic job": "elastic jobs have no parameter servers",
@@ -162,7 +163,20 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED.keys())
 def test_there_is_a_rule_against(words: str) -> None:
-    assert len([rule for rule in ALL_RULES if words in rule["message"]]) == 1
+    assert len([rule for rule in ALL_RULES if words in rule.message]) == 1
+
+
+def test_every_field_that_a_rule_reads_exists(schema: Schema, spec: Schema) -> None:
+    roots: tuple[tuple[tuple[rules.Rule[Any], ...], Schema], ...] = (
+        (rules.ROOT, schema),
+        (rules.SPEC, schema["properties"]["spec"]),
+        (rules.ROLE, spec["worker"]),
+    )
+    for guarding, node in roots:
+        for path in (path for rule in guarding for path in rule.reads if not path.startswith("metadata.")):
+            found = node
+            for name in path.split("."):
+                found = found["properties"][name]
 
 
 def nodes(node: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:

@@ -41,8 +41,8 @@ class Desk:
     def kubectl(self, *args: str, stdin: str | None = None) -> str:
         return self.control_plane.kubectl("-n", self.namespace, *args, stdin=stdin)
 
-    def submit(self, job: Json) -> Json:
-        made: Json = self.api.post(f"{self._jobs}?fieldValidation=Strict", job)
+    def submit(self, job: Json, *, dry_run: bool = False) -> Json:
+        made: Json = self.api.post(f"{self._jobs}?fieldValidation=Strict{'&dryRun=All' if dry_run else ''}", job)
         return made
 
     def job(self, name: str) -> Json:

@@ -7,7 +7,7 @@ CEL nor defaults. The pod template's schema is Kubernetes' own, taken from an AP
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -101,7 +101,7 @@ def schema() -> Schema:
             "spec": {"description": "What to run.", **properties["spec"]},
             "status": {"description": "How it goes.", **_without_defaults(properties["status"])},
         },
-        "x-kubernetes-validations": [dict(rule) for rule in rules.ROOT],
+        "x-kubernetes-validations": rules.written(rules.ROOT),
     }
 
 
@@ -114,7 +114,7 @@ def _columns(path_key: str) -> list[Schema]:
 
 @cache
 def _pod_template() -> Schema:
-    text = resources.files("paddlejob.api").joinpath("pod_template.schema.json").read_bytes()
+    text = Path(__file__).with_name("pod_template.schema.json").read_bytes()
     loaded: Schema = msgspec.json.decode(text)
     return loaded
 

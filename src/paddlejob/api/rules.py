@@ -1,32 +1,169 @@
-"""CEL rules of the CRD: what the API server itself refuses, and the sentence it answers with.
+"""What is refused at submission and no type can express: each rule as CEL for the API server, as a predicate for this
+machine, and with the one sentence that both answer with. Every message says what to do.
 
-Only rules that no type can express stand here. Every message says what to do.
+Both forms see a job whose fields have their types and defaults; samples in tests/api prove that they agree.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Meta
 
-Rule = dict[str, str]
+from paddlejob.api.names import LONGEST_NAME, ROLES, RoleName, pod_name
 
-_TEMPLATE = "a role needs a container: give template.spec.containers one named paddle, with the image to run"
+if TYPE_CHECKING:
+    from paddlejob.api.job import PaddleJob
+    from paddlejob.api.spec import PaddleJobSpec, Role
 
-ROLE: tuple[Rule, ...] = (
-    {
-        "rule": "has(self.template) && has(self.template.spec) && has(self.template.spec.containers)"
+T = TypeVar("T")
+MOST_PODS = 10_000
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+class Rule(msgspec.Struct, Generic[T], frozen=True):
+    """`holds` says in Python what `cel` says; `reads` are the fields that it judges, the one to blame first."""
+
+    message: str
+    reads: tuple[str, ...]
+    cel: str
+    holds: Callable[[T], bool]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What may not change after creation. Only an API server sees a change, so it is told in CEL alone."""
+
+    message: str
+    cel: str
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A rule that a job breaks, and the fields that it reads, from the root of the document."""
+
+    message: str
+    reads: tuple[str, ...]
+
+
+def broken(job: PaddleJob) -> Iterator[Broken]:
+    """All rules that the job breaks, in the order in which they stand here."""
+    yield from _broken(ROOT, job, "")
+    yield from _broken(SPEC, job.spec, "spec.")
+    for name, role in job.spec.roles:
+        yield from _broken(ROLE, role, f"spec.{name}.")
+
+
+def _broken(rules: tuple[Rule[T], ...], judged: T, prefix: str) -> Iterator[Broken]:
+    for rule in rules:
+        if not rule.holds(judged):
+            yield Broken(rule.message, tuple(prefix + one for one in rule.reads))
+
+
+def _pod(role: Role) -> dict[str, Any]:
+    found = role.template.get("spec")
+    return found if isinstance(found, dict) else {}
+
+
+ROLE: tuple[Rule[Role], ...] = (
+    Rule(
+        "a role needs a container: give template.spec.containers one named paddle, with the image to run",
+        ("template.spec.containers",),
+        "has(self.template) && has(self.template.spec) && has(self.template.spec.containers)"
         " && size(self.template.spec.containers) > 0",
-        "message": _TEMPLATE,
-    },
-    {
-        "rule": "!has(self.requests) || self.requests <= self.replicas",
-        "message": "requests is the least number of replicas: set it to replicas or below",
-    },
-    {
-        "rule": "!has(self.limits) || self.replicas <= self.limits",
-        "message": "limits is the largest number of replicas: set it to replicas or above",
-    },
+        lambda role: bool(_pod(role).get("containers")),
+    ),
+    Rule(
+        "a pod with restartPolicy Always never ends: set template.spec.restartPolicy to Never or OnFailure",
+        ("template.spec.restartPolicy",),
+        "!has(self.template) || !has(self.template.spec) || !has(self.template.spec.restartPolicy)"
+        " || self.template.spec.restartPolicy != 'Always'",
+        lambda role: _pod(role).get("restartPolicy") != "Always",
+    ),
+    Rule(
+        "requests is the least number of replicas: set it to replicas or below",
+        ("requests", "replicas"),
+        "!has(self.requests) || self.requests <= self.replicas",
+        lambda role: role.requests is None or role.requests <= role.replicas,
+    ),
+    Rule(
+        "limits is the largest number of replicas: set it to replicas or above",
+        ("limits", "replicas"),
+        "!has(self.limits) || self.replicas <= self.limits",
+        lambda role: role.limits is None or role.replicas <= role.limits,
+    ),
+)
+
+SPEC: tuple[Rule[PaddleJobSpec], ...] = (
+    Rule(
+        "a job without workers never ends: set spec.worker with replicas of 1 or more",
+        ("worker.replicas",),
+        "has(self.worker) && self.worker.replicas >= 1",
+        lambda spec: spec.worker is not None and spec.worker.replicas >= 1,
+    ),
+    Rule(
+        "elastic jobs have no parameter servers: remove spec.ps or spec.elastic",
+        ("elastic", "ps"),
+        "!(has(self.ps) && has(self.elastic) && self.elastic > 0)",
+        lambda spec: not (spec.ps and spec.elastic),
+    ),
+    Rule(
+        "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
+        ("heter.replicas", "ps.replicas"),
+        "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
+        lambda spec: not (spec.heter and spec.heter.replicas) or bool(spec.ps and spec.ps.replicas),
+    ),
+    Rule(
+        "set worker.requests and worker.limits: the least and the most replicas of an elastic job",
+        ("elastic", "worker.requests", "worker.limits"),
+        "!(has(self.elastic) && self.elastic > 0)"
+        " || !has(self.worker) || (has(self.worker.requests) && has(self.worker.limits))",
+        lambda spec: not spec.elastic or not spec.worker or bool(spec.worker.requests and spec.worker.limits),
+    ),
+    Rule(
+        "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
+        ("cleanPolicy", "cleanPodPolicy"),
+        "!(has(self.cleanPodPolicy) && has(self.cleanPolicy)) || self.cleanPodPolicy == self.cleanPolicy",
+        lambda spec: not (spec.clean_pod_policy and spec.clean_policy) or spec.clean_pod_policy == spec.clean_policy,
+    ),
+    Rule(
+        f"a job may have at most {MOST_PODS} pods: set fewer replicas",
+        tuple(f"{role}.replicas" for role in ("worker", "ps", "heter")),
+        " + ".join(f"(has(self.{role}) ? self.{role}.replicas : 0)" for role in ROLES) + f" <= {MOST_PODS}",
+        lambda spec: sum(role.replicas for _, role in spec.roles) <= MOST_PODS,
+    ),
+)
+
+
+def _longest(role: RoleName) -> str:
+    """The length of the longest name of this role's pods, in CEL."""
+    most = f"(has(self.spec.{role}.limits) ? self.spec.{role}.limits : self.spec.{role}.replicas)"
+    return (
+        f"(has(self.spec) && has(self.spec.{role}) && {most} > 0"
+        f" ? size(self.metadata.name) + {len(role) + 2} + size(string({most} - 1)) : 0)"
+    )
+
+
+def _pod_names_fit(job: PaddleJob) -> bool:
+    most = [(name, role.replicas if role.limits is None else role.limits) for name, role in job.spec.roles]
+    return all(len(pod_name(job.metadata.name, name, n - 1)) <= LONGEST_NAME for name, n in most if n)
+
+
+ROOT: tuple[Rule[PaddleJob], ...] = (
+    Rule(
+        "metadata.name becomes part of host names: use lower-case letters, digits and '-',"
+        " begin with a letter, end with a letter or digit, no dots",
+        ("metadata.name",),
+        f"self.metadata.name.matches('^{_NAME.pattern}$')",
+        lambda job: _NAME.fullmatch(job.metadata.name) is not None,
+    ),
+    Rule(
+        "metadata.name is too long: the longest pod name, <name>-worker-<index>, may have 63 characters",
+        ("metadata.name", *(f"spec.{role}.{field}" for role in ROLES for field in ("replicas", "limits"))),
+        " && ".join(f"{_longest(role)} <= {LONGEST_NAME}" for role in ROLES),
+        _pod_names_fit,
+    ),
 )
 
 
@@ -36,70 +173,33 @@ def _unchanged(field: str) -> str:
 
 _FIXED = "cannot be changed after creation: delete the job and create it again"
 
-SPEC: tuple[Rule, ...] = (
-    {
-        "rule": "has(self.worker) && self.worker.replicas >= 1",
-        "message": "a job without workers never ends: set spec.worker with replicas of 1 or more",
-    },
-    {
-        "rule": "!(has(self.ps) && has(self.elastic) && self.elastic > 0)",
-        "message": "elastic jobs have no parameter servers: remove spec.ps or spec.elastic",
-    },
-    {
-        "rule": "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
-        "message": "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
-    },
-    {
-        "rule": "!(has(self.elastic) && self.elastic > 0)"
-        " || !has(self.worker) || (has(self.worker.requests) && has(self.worker.limits))",
-        "message": "set worker.requests and worker.limits: the least and the most replicas of an elastic job",
-    },
-    {
-        "rule": "!(has(self.cleanPodPolicy) && has(self.cleanPolicy)) || self.cleanPodPolicy == self.cleanPolicy",
-        "message": "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
-    },
-    {"rule": _unchanged("ps"), "message": f"spec.ps {_FIXED}"},
-    {"rule": _unchanged("heter"), "message": f"spec.heter {_FIXED}"},
-    {
-        "rule": "!has(self.worker) || !has(oldSelf.worker) || ("
+CHANGES: tuple[Change, ...] = (
+    Change(f"spec.ps {_FIXED}", _unchanged("ps")),
+    Change(f"spec.heter {_FIXED}", _unchanged("heter")),
+    Change(
+        f"spec.worker {_FIXED} (only replicas of an elastic job may change)",
+        "!has(self.worker) || !has(oldSelf.worker) || ("
         + " && ".join(_unchanged(f"worker.{field}") for field in ("template", "requests", "limits"))
         + ")",
-        "message": f"spec.worker {_FIXED} (only replicas of an elastic job may change)",
-    },
-    {
-        "rule": "!has(self.worker) || !has(oldSelf.worker) || self.worker.replicas == oldSelf.worker.replicas"
+    ),
+    Change(
+        "spec.worker.replicas can change only in elastic jobs: create a new job",
+        "!has(self.worker) || !has(oldSelf.worker) || self.worker.replicas == oldSelf.worker.replicas"
         " || (has(self.elastic) && self.elastic > 0)",
-        "message": "spec.worker.replicas can change only in elastic jobs: create a new job",
-    },
-    {
-        "rule": " && ".join(_unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy")),
-        "message": f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",
-    },
+    ),
+    Change(
+        f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",
+        " && ".join(_unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy")),
+    ),
 )
 
 
-def _longest(role: str) -> str:
-    most = f"(has(self.spec.{role}.limits) ? self.spec.{role}.limits : self.spec.{role}.replicas)"
-    return (
-        f"(has(self.spec) && has(self.spec.{role}) && {most} > 0"
-        f" ? size(self.metadata.name) + {len(role) + 2} + size(string({most} - 1)) : 0)"
-    )
+def written(rules: tuple[Rule[Any] | Change, ...]) -> list[dict[str, str]]:
+    """The rules as they stand in a CRD."""
+    return [{"rule": one.cel, "message": one.message} for one in rules]
 
 
-ROOT: tuple[Rule, ...] = (
-    {
-        "rule": "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-        "message": "metadata.name becomes part of host names: use lower-case letters, digits and '-',"
-        " begin with a letter, end with a letter or digit, no dots",
-    },
-    {
-        "rule": " && ".join(f"{_longest(role)} <= 63" for role in ("ps", "worker", "heter")),
-        "message": "metadata.name is too long: the longest pod name, <name>-worker-<index>, may have 63 characters",
-    },
-)
-
-
-def validations(rules: tuple[Rule, ...]) -> Meta:
+def validations(rules: tuple[Rule[Any] | Change, ...]) -> Meta:
     """The rules as an annotation of the type that they guard."""
-    extra: dict[str, Any] = {"x-kubernetes-validations": [dict(rule) for rule in rules]}
+    extra: dict[str, Any] = {"x-kubernetes-validations": written(rules)}
     return Meta(extra_json_schema=extra)

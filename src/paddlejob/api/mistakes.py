@@ -1,0 +1,188 @@
+"""All that is wrong in the document of a job, told as an API server would judge it and as a person can use it.
+
+The schema is the CRD's own, so what passes here passes there: field names, types, bounds, the pod template included.
+Where all have their types, the rules of `rules.py` are asked too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from paddlejob.api import crd
+from paddlejob.api.job import PaddleJob
+from paddlejob.api.names import API_VERSION
+from paddlejob.api.rules import broken
+
+Json = dict[str, Any]
+Path = tuple[str | int, ...]
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+_WANTED = {
+    "object": "a mapping (lines of `key: value`)",
+    "array": "a list (each item after a `- `)",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+# More than these are no help.
+_MOST_CHOICES = 15
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """`meant` is the field, not there otherwise, that a misspelt one probably stands for."""
+
+    path: Path
+    text: str
+    meant: str | None = None
+
+    def __str__(self) -> str:
+        path = shown(self.path)
+        return self.text if self.text.startswith(path) else f"{path}: {self.text}"
+
+
+def shown(path: Path) -> str:
+    """
+    >>> shown(("spec", "containers", 0, "image"))
+    'spec.containers[0].image'
+    """
+    return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path).removeprefix(".")
+
+
+def mistakes(document: Json) -> list[Mistake]:
+    """Of a PaddleJob. A rule is silent about fields that are wrong already."""
+    found = list(misshapen(document, _job_schema()))
+    try:
+        job = job_of(document, found)
+    except msgspec.ValidationError as error:
+        return found or [Mistake((), str(error))]
+    wrong = [shown(one.path) for one in found]
+    wrong += [shown((*one.path[:-1], one.meant)) for one in found if one.meant]
+    for rule in broken(job):
+        if not any(_overlap(read, one) for read in rule.reads for one in wrong):
+            found.append(Mistake(tuple(rule.reads[0].split(".")), rule.message))
+    return found
+
+
+def job_of(document: Json, wrong: Iterable[Mistake] = ()) -> PaddleJob:
+    """The typed job, without what is wrong in it, and without fields that are empty: they count as left out."""
+    return msgspec.convert(_without(document, {one.path for one in wrong}), PaddleJob)
+
+
+def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]:
+    """Where a value does not follow a structural schema."""
+    wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else [schema["type"]]
+    if not any(isinstance(value, _TYPES[one]) and isinstance(value, bool) == (one == "boolean") for one in wanted):
+        yield Mistake(path, _of_another_type(value, wanted))
+    elif isinstance(value, dict):
+        yield from _in_mapping(value, schema, path)
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from misshapen(one, schema["items"], (*path, index))
+    elif text := _out_of_bounds(value, schema):
+        yield Mistake(path, text)
+
+
+def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
+    known, others = schema.get("properties"), schema.get("additionalProperties")
+    given = {name: one for name, one in value.items() if one is not None}  # an empty field counts as left out
+    for name, one in given.items():
+        if known is not None and name in known:
+            yield from misshapen(one, known[name], (*path, name))
+        elif others is not None:
+            yield from misshapen(one, others, (*path, name))
+        elif known is not None:
+            yield _unknown(name, list(known), path, value)
+    for name in schema.get("required", ()):
+        if name not in given:
+            (only, *others_) = schema["properties"].get(name, {}).get("enum", ("", ""))
+            yield Mistake((*path, name), "is missing: add it" if others_ else f"is missing: write {only}")
+
+
+def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
+    if meant := _close(name, known):
+        advice = f"did you mean `{meant}`?"
+    elif len(known) <= _MOST_CHOICES:
+        advice = f"here go {', '.join(known)}"
+    else:
+        advice = "remove it, or check how far it is indented"
+    return Mistake((*path, name), f"there is no such field: {advice}", None if meant in beside else meant)
+
+
+def _of_another_type(value: object, wanted: list[str]) -> str:
+    must = f"must be {' or '.join(_WANTED[one] for one in wanted)}, not {_said(value)}"
+    if "string" in wanted and isinstance(value, bool | int | float):
+        return f'{must}: write it in quotes, "{msgspec.json.encode(value).decode()}"'
+    return must
+
+
+def _out_of_bounds(value: Any, schema: Json) -> str | None:
+    if "enum" in schema and value not in schema["enum"]:
+        choices: list[str] = schema["enum"]
+        if len(choices) > 1 and (meant := _close(value, choices)):
+            return f"{_said(value)} is unknown: did you mean {meant}?"
+        return f"{_said(value)} is unknown: write {' or '.join(choices[:_MOST_CHOICES])}"
+    if value < schema.get("minimum", value):
+        return f"must be {schema['minimum']} or more, not {value}"
+    if value > schema.get("maximum", value):
+        return f"must be {schema['maximum']} or less, not {value}"
+    if "pattern" in schema and isinstance(value, str) and not re.search(schema["pattern"], value):
+        return f"{_said(value)} is no quantity: write a number with a unit that Kubernetes knows, as in 500m, 2 or 4Gi"
+    return None
+
+
+def _close(name: str, known: Iterable[str]) -> str | None:
+    by_small = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower(), by_small, n=1)
+    return by_small[found[0]] if found else None
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one path holds the other."""
+    return any(f"{a}.".startswith((f"{b}.", f"{b}[")) for a, b in ((one, other), (other, one)))
+
+
+def _without(value: Any, wrong: set[Path], path: Path = ()) -> Any:
+    if isinstance(value, dict):
+        kept = ((name, one) for name, one in value.items() if one is not None and (*path, name) not in wrong)
+        return {name: _without(one, wrong, (*path, name)) for name, one in kept}
+    if isinstance(value, list):
+        items = ((one, (*path, index)) for index, one in enumerate(value))
+        return [_without(one, wrong, at) for one, at in items if at not in wrong]
+    return value
+
+
+@cache
+def _job_schema() -> Json:
+    """The CRD's schema, and what an API server knows of metadata and versions besides."""
+    schema = crd.schema()
+    metadata = schema["properties"]["spec"]["properties"]["worker"]["properties"]["template"]["properties"]["metadata"]
+    by_server = {"type": "array", "items": {"type": "object"}}
+    names = {**metadata["properties"], "managedFields": by_server, "ownerReferences": by_server}
+    own = {
+        "apiVersion": {"type": "string", "enum": [API_VERSION]},
+        "metadata": {"type": "object", "properties": names, "required": ["name"]},
+    }
+    return {**schema, "required": ["apiVersion", "metadata", "spec"], "properties": {**schema["properties"], **own}}

@@ -1,0 +1,188 @@
+"""Reading a file of Kubernetes objects: all that is wrong in it is told at once, each mistake with its line.
+
+YAML is read as kubectl reads it: keys are text, dates are text, a key that stands twice is a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import yaml
+
+from paddlejob.api.mistakes import Json, Mistake, misshapen, mistakes, shown
+from paddlejob.api.mistakes import Path as Place
+from paddlejob.api.names import API_VERSION, KIND
+from paddlejob.local.errors import BadFile
+
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+_OF_ANY = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "immutable": {"type": "boolean"}}
+_META = {"type": "object", "required": ["name"]}
+# What pods of a local run may read; of other kinds nothing is known here.
+_BESIDE: dict[str, Json] = {
+    "ConfigMap": {"data": _TEXTS, "binaryData": _TEXTS},
+    "Secret": {"data": _TEXTS, "stringData": _TEXTS, "type": {"type": "string"}},
+}
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # its base is known at run time
+    """Without dates: in JSON they are text."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+class Document(msgspec.Struct, frozen=True):
+    """One object of a file, and the line where it begins."""
+
+    body: Json
+    line: int = 0
+
+    @property
+    def kind(self) -> object:
+        return self.body.get("kind")
+
+
+class _Found(msgspec.Struct, frozen=True, order=True):
+    line: int
+    column: int
+    text: str
+
+
+def read_file(path: Path) -> list[Document]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path}: is not a text file in UTF-8") from error
+    return read_text(text, str(path))
+
+
+def read_text(text: str, source: str) -> list[Document]:
+    """All objects, Lists opened; `source` names the text in messages."""
+    documents: list[Document] = []
+    found: list[_Found] = []
+    loader = _Loader(text)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            found += _tidied(node, (), {})
+            for place, one in _opened(loader.construct_document(node)):
+                documents.append(Document(one if isinstance(one, dict) else {}, _mark(node, place)[0]))
+                found += [_Found(*_mark(node, wrong.path), str(wrong)) for wrong in _wrong(one, place)]
+    except yaml.YAMLError as error:
+        raise BadFile(_not_yaml(error, text, source)) from error
+    finally:
+        loader.dispose()
+    if found:
+        lines = [f"{source}:{one.line}:{one.column}: {one.text}" for one in sorted(found)]
+        raise BadFile("\n".join([f"{source}: {len(lines)} mistakes", *lines] if len(lines) > 1 else lines))
+    return documents
+
+
+def only_job(source: object, documents: list[Document]) -> Json:
+    """The one PaddleJob among them."""
+    jobs = [one for one in documents if one.kind == KIND]
+    if len(jobs) == 1:
+        return jobs[0].body
+    if jobs:
+        lines = " and ".join(str(one.line) for one in jobs)
+        raise BadFile(f"{source}: it must hold one PaddleJob, and holds {len(jobs)}, at lines {lines}: split the file")
+    others = ", ".join(sorted({str(one.kind) for one in documents}))
+    holds = f"no PaddleJob, only {others}" if others else "nothing"
+    raise BadFile(f"{source}: it holds {holds}: write a document with kind: {KIND}")
+
+
+def _opened(body: Any) -> Iterator[tuple[Place, Any]]:
+    if isinstance(body, dict) and body.get("kind") == "List" and isinstance(body.get("items"), list):
+        for index, one in enumerate(body["items"]):
+            yield ("items", index), one
+    elif body is not None:
+        yield (), body
+
+
+def _wrong(one: Any, place: Place) -> list[Mistake]:
+    return [msgspec.structs.replace(wrong, path=(*place, *wrong.path)) for wrong in _wrong_in(one)]
+
+
+def _wrong_in(one: Any) -> list[Mistake]:
+    if not isinstance(one, dict):
+        return [Mistake((), "an object is a mapping that begins with apiVersion and kind")]
+    kind = one.get("kind")
+    if kind == KIND:
+        return mistakes(one)
+    if isinstance(kind, str) and kind in _BESIDE:
+        schema = {"type": "object", "properties": {**_OF_ANY, "metadata": _META, **_BESIDE[kind]}}
+        return list(misshapen(one, {**schema, "required": ["metadata"]}))
+    if one.get("apiVersion") == API_VERSION or str(kind).lower() == KIND.lower():
+        said = f"is {kind!r}" if kind else "is missing"
+        return [Mistake(("kind",), f"{said}: write {KIND}")]
+    return []
+
+
+def _tidied(node: yaml.Node, path: Place, seen: dict[int, bool]) -> Iterator[_Found]:
+    """Makes all keys text, as in JSON; tells keys that stand twice. `seen` says of nodes whether all is seen."""
+    if not seen.get(id(node), True):
+        raise yaml.composer.ComposerError(problem="an anchor holds itself", problem_mark=node.start_mark)
+    if id(node) in seen:
+        return
+    seen[id(node)] = False
+    if isinstance(node, yaml.SequenceNode):
+        for index, one in enumerate(node.value):
+            yield from _tidied(one, (*path, index), seen)
+    if isinstance(node, yaml.MappingNode):
+        yield from _tidied_keys(node, path, seen)
+    seen[id(node)] = True
+
+
+def _tidied_keys(node: yaml.MappingNode, path: Place, seen: dict[int, bool]) -> Iterator[_Found]:
+    lines: dict[str, int] = {}
+    for key, value in node.value:
+        at = (*path, str(key.value))
+        yield from _tidied(value, at, seen)
+        if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+            continue
+        key.tag = "tag:yaml.org,2002:str"
+        line, column = key.start_mark.line + 1, key.start_mark.column + 1
+        if key.value in lines:
+            yield _Found(line, column, f"{shown(at)}: stands twice, first at line {lines[key.value]}: keep one of them")
+        lines.setdefault(key.value, line)
+
+
+def _mark(node: yaml.Node, place: Place) -> tuple[int, int]:
+    """Line and column of what stands at that place, or of the nearest thing around it."""
+    mark = node.start_mark
+    for step in place:
+        if isinstance(node, yaml.MappingNode):
+            # The last wins: what is merged into a mapping comes before its own keys.
+            pairs = [(key, value) for key, value in node.value if key.value == step]
+            if not pairs:
+                break
+            key, node = pairs[-1]
+            mark = key.start_mark
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+            mark = node.start_mark
+        else:
+            break
+    return mark.line + 1, mark.column + 1
+
+
+def _not_yaml(error: yaml.YAMLError, text: str, source: str) -> str:
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return f"{source}: is not YAML: {' '.join(str(error).split())}"
+    problem = getattr(error, "problem", None) or "it ends too early"
+    line = [*text.splitlines(), ""][mark.line]
+    if "\t" in line[: mark.column + 1] and not line[: mark.column].strip():
+        problem = "a tab cannot indent YAML: write spaces"
+    elif "mapping values" in problem:
+        problem += ": write a value that holds a colon in quotes, or check how far the line is indented"
+    elif not line:
+        problem += ": it ends in the middle; is a bracket or a quote left open?"
+    return f"{source}:{mark.line + 1}:{mark.column + 1}: is not YAML: {problem}"

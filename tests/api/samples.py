@@ -1,0 +1,168 @@
+"""Jobs that are refused at submission, each with words that both the API server and Python answer with: the sentence of
+a rule, or the field that is wrong. And jobs that look odd and are taken by both.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from paddlejob.api import rules
+from tests.scenarios.desk import Json, a_job, a_role
+
+EMPTY = {"replicas": 1, "template": {"spec": {"containers": []}}}
+BOUNDED = {**a_role(2), "requests": 1, "limits": 4}
+POD = "spec.worker.template.spec"
+CONTAINER = f"{POD}.containers[0]"
+
+
+RULES: tuple[rules.Rule[Any], ...] = (*rules.ROOT, *rules.SPEC, *rules.ROLE)
+
+
+def message(words: str) -> str:
+    """The whole message of the rule that says these words."""
+    (found,) = (one.message for one in RULES if words in one.message)
+    return found
+
+
+def without(field: str) -> Json:
+    job = a_job("sample")
+    del job["spec"][field]
+    return job
+
+
+def changed(path: str, value: Any) -> Json:
+    """A good job but for one field of it; `0` in a path is the first of a list."""
+    job = copy.deepcopy(a_job("sample"))
+    *above, last = path.split(".")
+    node: Any = job
+    for step in above:
+        node = node[int(step)] if step.isdecimal() else node.setdefault(step, {})
+    node[last] = value
+    return job
+
+
+def in_pod(path: str, value: Any) -> Json:
+    return changed(f"{POD}.{path}", value)
+
+
+NO_WORKERS = message("never ends: set spec.worker")
+NO_CONTAINER = message("needs a container")
+NO_SERVERS = message("heter workers")
+BAD_NAME = message("becomes part of host names")
+LONG_NAME = message("too long")
+ENDLESS = message("restartPolicy Always")
+TOO_MANY = message("at most 10000 pods")
+
+REFUSED: dict[str, tuple[Json, str]] = {
+    "no worker": (without("worker"), NO_WORKERS),
+    "zero workers": (a_job("sample", worker=a_role(0)), NO_WORKERS),
+    "no container": (a_job("sample", worker=EMPTY), NO_CONTAINER),
+    "no template": (a_job("sample", worker={"replicas": 1}), NO_CONTAINER),
+    "an empty template": (changed("spec.worker.template", {}), NO_CONTAINER),
+    "no container in ps": (a_job("sample", ps=EMPTY), NO_CONTAINER),
+    "no container in heter": (a_job("sample", ps=a_role(1), heter=EMPTY), NO_CONTAINER),
+    "pods that never end": (in_pod("restartPolicy", "Always"), ENDLESS),
+    "servers that never end": (a_job("sample", ps=in_pod("restartPolicy", "Always")["spec"]["worker"]), ENDLESS),
+    "more than 10,000 workers": (a_job("sample", worker=a_role(10_001)), TOO_MANY),
+    "more than 10,000 pods": (a_job("sample", worker=a_role(9_000), ps=a_role(999), heter=a_role(2)), TOO_MANY),
+    "name begins with a digit": (a_job("1st"), BAD_NAME),
+    "name with a dot": (a_job("a.b"), BAD_NAME),
+    "name too long": (a_job("n" * 55), LONG_NAME),
+    "name too long for eleven workers": (a_job("n" * 54, worker=a_role(11)), LONG_NAME),
+    "name too long for the workers to come": (a_job("n" * 54, worker={**a_role(2), "limits": 11}), LONG_NAME),
+    "ps with elastic": (a_job("sample", ps=a_role(1), elastic=1, worker=BOUNDED), message("no parameter servers")),
+    "heter without ps": (a_job("sample", heter=a_role(1)), NO_SERVERS),
+    "heter with zero ps": (a_job("sample", heter=a_role(1), ps=a_role(0)), NO_SERVERS),
+    "elastic without bounds": (a_job("sample", elastic=1), message("set worker.requests and worker.limits")),
+    "elastic without limits": (
+        a_job("sample", elastic=1, worker={**a_role(2), "requests": 1}),
+        message("set worker.requests and worker.limits"),
+    ),
+    "requests above replicas": (changed("spec.worker.requests", 3), message("replicas or below")),
+    "replicas above limits": (changed("spec.worker.limits", 1), message("replicas or above")),
+    "two clean policies": (
+        a_job("sample", cleanPodPolicy="Never", cleanPolicy="Always"),
+        message("set only cleanPodPolicy"),
+    ),
+    "negative replicas": (a_job("sample", ps=a_role(-1)), "spec.ps.replicas"),
+    "requests of zero": (changed("spec.worker.requests", 0), "spec.worker.requests"),
+    "replicas beyond all bounds": (a_job("sample", ps=a_role(2**31)), "spec.ps.replicas"),
+    "negative backoffLimit": (a_job("sample", backoffLimit=-1), "spec.backoffLimit"),
+    "negative ttl": (a_job("sample", ttlSecondsAfterFinished=-1), "spec.ttlSecondsAfterFinished"),
+    "negative elastic": (a_job("sample", elastic=-1), "spec.elastic"),
+    "active deadline of zero": (a_job("sample", activeDeadlineSeconds=0), "spec.activeDeadlineSeconds"),
+    "starting deadline of zero": (a_job("sample", startingDeadlineSeconds=0), "spec.startingDeadlineSeconds"),
+    "unknown intranet": (a_job("sample", intranet="Pigeon"), "spec.intranet"),
+    "intranet in small letters": (a_job("sample", intranet="service"), "spec.intranet"),
+    "unknown cleanPodPolicy": (a_job("sample", cleanPodPolicy="Perhaps"), "spec.cleanPodPolicy"),
+    "withGloo of three": (a_job("sample", withGloo=3), "spec.withGloo"),
+    "withGloo of minus one": (a_job("sample", withGloo=-1), "spec.withGloo"),
+    "no spec": ({**a_job("sample"), "spec": None}, "spec"),
+    "spec left out": ({name: one for name, one in a_job("sample").items() if name != "spec"}, "spec"),
+    "replicas as text": (changed("spec.worker.replicas", "two"), "spec.worker.replicas"),
+    "half a worker": (changed("spec.worker.replicas", 1.5), "spec.worker.replicas"),
+    "replicas as a flag": (changed("spec.worker.replicas", True), "spec.worker.replicas"),
+    "suspend as text": (a_job("sample", suspend="true"), "spec.suspend"),
+    "a role that is a number": (a_job("sample", ps=2), "spec.ps"),
+    "a template that is a list": (changed("spec.worker.template", []), "spec.worker.template"),
+    "an unknown field of the spec": (a_job("sample", wrker={}), "spec.wrker"),
+    "an unknown field of a role": (changed("spec.worker.replica", 2), "spec.worker.replica"),
+    "an unknown field of a policy": (changed("spec.schedulingPolicy.qeue", "a"), "spec.schedulingPolicy.qeue"),
+    "an unknown field of a pod": (in_pod("contaners", []), f"{POD}.contaners"),
+    "an unknown field of a container": (in_pod("containers.0.comand", ["a"]), f"{CONTAINER}.comand"),
+    "an unknown field of the metadata": (changed("metadata.lables", {}), "metadata.lables"),
+    "an unknown field of the job": ({**a_job("sample"), "spce": {}}, "spce"),
+    "containers that are a mapping": (in_pod("containers", {"name": "paddle"}), f"{POD}.containers"),
+    "a container that is text": (in_pod("containers", ["paddle"]), CONTAINER),
+    "a container without a name": (in_pod("containers", [{"image": "a"}]), f"{CONTAINER}.name"),
+    "a command that is no list": (in_pod("containers.0.command", "python"), f"{CONTAINER}.command"),
+    "a variable that is a number": (
+        in_pod("containers.0.env", [{"name": "A", "value": 1}]),
+        f"{CONTAINER}.env[0].value",
+    ),
+    "memory in GB": (
+        in_pod("containers.0.resources.limits", {"memory": "1GB"}),
+        f"{CONTAINER}.resources.limits.memory",
+    ),
+    "half a CPU as a number": (
+        in_pod("containers.0.resources.limits", {"cpu": 0.5}),
+        f"{CONTAINER}.resources.limits.cpu",
+    ),
+    "an unknown restartPolicy": (in_pod("restartPolicy", "Sometimes"), f"{POD}.restartPolicy"),
+    "an empty item": (in_pod("containers", [None]), CONTAINER),
+    "an empty name": (in_pod("containers", [{"name": None}]), f"{CONTAINER}.name"),
+    "a node selector of numbers": (in_pod("nodeSelector", {"gpu": 1}), f"{POD}.nodeSelector.gpu"),
+}
+
+TAKEN: dict[str, Json] = {
+    "a short name": a_job("a"),
+    "a name that just fits": a_job("n" * 54),
+    "10,000 pods": a_job("sample", worker=a_role(9_000), ps=a_role(999), heter=a_role(1)),
+    "no replicas given": changed("spec.worker", {"template": a_role(1)["template"]}),
+    "zero servers": a_job("sample", ps=a_role(0)),
+    "zero heter workers": a_job("sample", heter=a_role(0)),
+    "an elastic job": a_job("sample", elastic=1, worker=BOUNDED),
+    "elastic: 0 with servers": a_job("sample", elastic=0, ps=a_role(1)),
+    "bounds without elastic": a_job("sample", worker={**a_role(2), "requests": 2, "limits": 2}),
+    "the same policy twice": a_job("sample", cleanPodPolicy="Never", cleanPolicy="Never"),
+    "restartPolicy OnFailure": in_pod("restartPolicy", "OnFailure"),
+    "a sidecar that is always restarted": in_pod(
+        "initContainers", [{"name": "side", "image": "a", "restartPolicy": "Always"}]
+    ),
+    "fields that are empty and have a default": a_job("sample", withGloo=None, intranet=None, suspend=None),
+    "an empty role": a_job("sample", ps=None),
+    "an empty field of a container": in_pod("containers.0.resources", None),
+    "an empty variable": in_pod("containers.0.env", [{"name": "A", "value": None}]),
+    "an empty value of a map": in_pod("nodeSelector", {"gpu": None}),
+    "empty annotations": changed("metadata.annotations", None),
+    "a template as other tools write it": changed("spec.worker.template.metadata.creationTimestamp", None),
+    "quantities as numbers and text": in_pod("containers.0.resources.limits", {"cpu": 1, "memory": "1Gi", "a/b": "1"}),
+    "half a CPU in quotes": in_pod("containers.0.resources.limits", {"cpu": "0.5"}),
+    "a port by name": in_pod("containers.0.livenessProbe", {"httpGet": {"port": "http"}}),
+    "a port by number": in_pod("containers.0.livenessProbe", {"httpGet": {"port": 80}}),
+    "a variable that stands twice": in_pod(
+        "containers.0.env", [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
+    ),
+    "resources of a gang": changed("spec.schedulingPolicy.minResources", {"cpu": 4, "memory": "8Gi"}),
+}
