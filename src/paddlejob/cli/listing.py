@@ -10,7 +10,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.status import as_json
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.output import Cell, Format, age, columns, console, note, phase_text, show, show_objects
@@ -117,7 +117,7 @@ def phase(state: State) -> str:
     """What a job of this machine is now; one whose runner vanished in the middle did not end by itself."""
     if state.alive or state.job.status.finished:
         return state.job.status.phase or "Pending"
-    return "Stopped" if state.ended else "Lost"
+    return reasons.STOPPED if state.ended else "Lost"
 
 
 def as_object(job: PaddleJob) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from paddlejob.api import PaddleJob as ApiJob
-from paddlejob.api import Status
+from paddlejob.api import Status, reasons
 from paddlejob.api.names import API_VERSION, KIND, RoleName
 from paddlejob.sdk import parameters as check
 from paddlejob.sdk.description import Description
@@ -186,7 +186,7 @@ def _document(job: ApiJob, metadata: dict[str, Any]) -> dict[str, Any]:
 
 def _failure(name: str, status: Status) -> str:
     if status.phase != "Failed":
-        while_ = "" if status.reason == "Stopped" else f", while it was {status.phase}"
+        while_ = "" if status.reason == reasons.STOPPED else f", while it was {status.phase}"
         return f"{name} was stopped before its end{while_}"
     said = f"{name} failed: {status.message}"
     if (failure := status.failure) is None:
