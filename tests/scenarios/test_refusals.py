@@ -12,6 +12,7 @@ import yaml
 from tests.api.samples import REFUSED, TAKEN
 from tests.cluster.api import ApiError
 from tests.cluster.control_plane import KubectlFailed
+from tests.cluster.waiting import wait_until
 from tests.scenarios.desk import Desk, Json, a_job, a_role
 from tests.scenarios.documents import SEEDS
 
@@ -93,9 +94,17 @@ def test_kubectl_refuses_a_typo_in_a_template(desk: Desk) -> None:
         desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump(job))
 
 
+def explained(desk: Desk, field: str) -> str:
+    """A new API server publishes what it knows of a CRD a while after it serves it."""
+    try:
+        return desk.kubectl("explain", field).lower()
+    except KubectlFailed as error:
+        raise AssertionError(str(error)) from error
+
+
 def test_kubectl_explains_the_template(desk: Desk) -> None:
-    assert "containers" in desk.kubectl("explain", "pdj.spec.worker.template.spec")
-    assert "parameter servers" in desk.kubectl("explain", "pdj.spec.ps").lower()
+    assert "containers" in wait_until(lambda: explained(desk, "pdj.spec.worker.template.spec"))
+    assert "parameter servers" in explained(desk, "pdj.spec.ps")
 
 
 @pytest.mark.parametrize("path", sorted(SEEDS.glob("*paddlejob*.yaml")), ids=lambda path: path.stem)
