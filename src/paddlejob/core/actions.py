@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from paddlejob.core.observe import Kind
+from paddlejob.core.children import Child, KindName
 
 Body = dict[str, Any]
 
 
 class Create(msgspec.Struct, frozen=True):
-    kind: Kind
+    kind: KindName
     name: str
     body: Body
 
@@ -23,7 +23,7 @@ class Create(msgspec.Struct, frozen=True):
 class Delete(msgspec.Struct, frozen=True):
     """Delete exactly this object: a later one of the same name has another UID and stays."""
 
-    kind: Kind
+    kind: KindName
     name: str
     uid: str
 
@@ -31,7 +31,7 @@ class Delete(msgspec.Struct, frozen=True):
 class Update(msgspec.Struct, frozen=True):
     """Put a new body in the place of exactly this object."""
 
-    kind: Kind
+    kind: KindName
     name: str
     uid: str
     body: Body
@@ -68,6 +68,10 @@ class Announce(msgspec.Struct, frozen=True):
     reason: str
     note: str
     attempt: int
+
+
+def delete(child: Child) -> Delete:
+    return Delete(type(child).__name__, child.metadata.name, child.metadata.uid)
 
 
 Action = Create | Update | Delete | Touch

@@ -16,7 +16,7 @@ from paddlejob.api import Failure, PaddleJob, Status, World, reasons
 from paddlejob.api.names import CONTAINER
 from paddlejob.api.status import Phase
 from paddlejob.core import rendezvous
-from paddlejob.core.actions import AskEtcd, Delete, ForgetEtcd
+from paddlejob.core.actions import AskEtcd, Delete, ForgetEtcd, delete
 from paddlejob.core.children import ContainerStatus, Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import Completed, Failed, describe
@@ -116,7 +116,7 @@ def remove_surplus(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
     if world(job).completed is not None:
         return ()
     above = (pod for pod in _surplus(observed) if not pod.deleting)
-    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in above)
+    return tuple(delete(pod) for pod in above)
 
 
 def builds(job: PaddleJob, observed: Observed) -> bool:

@@ -1,18 +1,24 @@
-"""The pod of one slot: the user's template, the operator's names and environment around it.
+"""Pods, one per slot: the user's template, the operator's names and environment around it.
 
 What the user sets wins; defaults are filled in only where the user is silent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
-from paddlejob.core.actions import Body
+from paddlejob.core.actions import Body, Create
+from paddlejob.core.children import Pod
+from paddlejob.core.ending import launched
 from paddlejob.core.environment import pod_environment
-from paddlejob.core.observe import Slot
+from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
+from paddlejob.core.replace import refills
 from paddlejob.core.template import main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
@@ -39,6 +45,24 @@ def pod(job: PaddleJob, slot: Slot) -> Body:
         },
         "spec": _spec(job, slot, mapping(template.get("spec"))),
     }
+
+
+def pod_names(job: PaddleJob) -> tuple[str, ...]:
+    return tuple(
+        n.pod_name(job.metadata.name, role, index) for role, asked in job.spec.roles for index in range(asked.wanted)
+    )
+
+
+def missing(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
+    if launched(job, observed) and not (refills(job, observed, now) or job.spec.is_elastic):
+        return  # a pod that is missing now is lost: a matter of how the job ends
+    for slot in observed.slots:
+        if slot.pod is None:
+            yield Create(PODS.name, slot.name, pod(job, slot))
+
+
+def is_cleaned(one: Pod, extent: Extent) -> bool:
+    return extent == "everything" or not one.finished
 
 
 def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
@@ -109,3 +133,13 @@ def _merged(ours: list[Body], users: list[Body]) -> list[Body]:
     kept = [one for one in ours if one["name"] not in taken]
     late = [one for one in kept if one["name"] == "PADDLE_CURRENT_ENDPOINT" and taken & {"POD_IP", "PADDLE_PORT"}]
     return [*(one for one in kept if one not in late), *users, *late]
+
+
+PODS = Kind(
+    type=Pod,
+    plural="pods",
+    names=pod_names,
+    missing=missing,
+    precedes_pods=lambda _: False,
+    is_cleaned=is_cleaned,
+)
