@@ -5,10 +5,12 @@ Each is a closed set. Bodies are Kubernetes objects as plain data, ready to be s
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
 
+from paddlejob.api import Status
 from paddlejob.core.children import Child, KindName
 
 Body = dict[str, Any]
@@ -76,3 +78,23 @@ def delete(child: Child) -> Delete:
 
 Action = Create | Update | Delete | Touch
 Question = AskEtcd | ForgetEtcd
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to write on the job, and what is asked of whom."""
+
+    status: Status
+    events: tuple[Announce, ...] = ()
+    actions: tuple[Action, ...] = ()
+    """On what the job owns."""
+    questions: tuple[Question, ...] = ()
+    """To etcd."""
+    ports: int = 0
+    """So many free ports in a row are to be reserved, and the first one is to be written on the job."""
+    expired: bool = False
+    """The job itself is to be deleted; what it owns goes with it."""
+    wake_at: datetime | None = None
+
+    @property
+    def creates(self) -> tuple[Create, ...]:
+        return tuple(one for one in self.actions if isinstance(one, Create))

@@ -7,11 +7,10 @@ from datetime import datetime
 
 from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
-from paddlejob.core import rendezvous
 from paddlejob.core.actions import Body, Create, Update
 from paddlejob.core.children import Child
-from paddlejob.core.environment import shared_environment
 from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed
 from paddlejob.core.pods import owner
 
@@ -37,7 +36,7 @@ def config_map(job: PaddleJob, data: dict[str, str]) -> Body:
 def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create | Update]:
     if observed.config_map is not None:
         return
-    data = (rendezvous.environment if job.spec.is_elastic else shared_environment)(job, observed)
+    data = life_of(job).environment(job, observed)
     if data is None:
         return
     name, body = job.metadata.name, config_map(job, data)

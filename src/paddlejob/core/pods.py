@@ -13,20 +13,16 @@ from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.children import Pod
-from paddlejob.core.ending import launched
 from paddlejob.core.environment import pod_environment
 from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
-from paddlejob.core.replace import refills
 from paddlejob.core.template import main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
-POD_DEFAULTS: Body = {"restartPolicy": "Never"}
 # Names of the cluster resolve on the host's network too.
 HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
-# A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
-ELASTIC_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
 
 
 def pod(job: PaddleJob, slot: Slot) -> Body:
@@ -54,8 +50,8 @@ def pod_names(job: PaddleJob) -> tuple[str, ...]:
 
 
 def missing(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
-    if launched(job, observed) and not (refills(job, observed, now) or job.spec.is_elastic):
-        return  # a pod that is missing now is lost: a matter of how the job ends
+    if not life_of(job).fills(job, observed, now):
+        return
     for slot in observed.slots:
         if slot.pod is None:
             yield Create(PODS.name, slot.name, pod(job, slot))
@@ -94,7 +90,7 @@ def owner(job: PaddleJob) -> Body:
 
 def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
     on_host = HOST_DEFAULTS if job.spec.network == "Host" else {}
-    made = {**POD_DEFAULTS, **on_host, **(ELASTIC_DEFAULTS if job.spec.is_elastic else {}), **spec}
+    made = {**life_of(job).POD_DEFAULTS, **on_host, **spec}
     found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)
@@ -110,10 +106,15 @@ def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
     return {
         **container,
         **_host_ports(job, slot, mappings(container.get("ports"))),
-        "env": _merged(pod_environment(job, slot.role, slot.index), mappings(container.get("env"))),
+        "env": _merged(_told(job, slot), mappings(container.get("env"))),
         # Of two sources with the same name the later wins: the user's come after ours.
         "envFrom": [source, *mappings(container.get("envFrom"))],
     }
+
+
+def _told(job: PaddleJob, slot: Slot) -> list[Body]:
+    not_told = life_of(job).NOT_TOLD
+    return [one for one in pod_environment(job, slot.role, slot.index) if one["name"] not in not_told]
 
 
 def _host_ports(job: PaddleJob, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
