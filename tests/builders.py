@@ -17,8 +17,16 @@ from paddlejob.api import names as n
 from paddlejob.api.spec import CleanPodPolicy, Intranet
 from paddlejob.api.status import Phase
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
-from paddlejob.core.children import ContainerState, ContainerStatus, PodCondition, PodSpec, Running, Terminated, Waiting
-from paddlejob.core.observe import Kind
+from paddlejob.core.children import (
+    ContainerState,
+    ContainerStatus,
+    KindName,
+    PodCondition,
+    PodSpec,
+    Running,
+    Terminated,
+    Waiting,
+)
 
 NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=timezone.utc)
 NOW_TEXT = "2026-05-04T12:00:00Z"
@@ -245,7 +253,7 @@ def a_config_map(job: PaddleJob) -> ConfigMap:
     return ConfigMap(metadata=replace(_child(job, job.metadata.name), uid=CONFIG_MAP_UID))
 
 
-def a_refusal(kind: Kind, name: str, reason: str = "QuotaExceeded", seconds: int = 30) -> Refusal:
+def a_refusal(kind: KindName, name: str, reason: str = "QuotaExceeded", seconds: int = 30) -> Refusal:
     """What the API server said to a create; to be tried again so many seconds from now."""
     return Refusal(kind, name, reason, f"{reason} says the API server", NOW + timedelta(seconds=seconds))
 

@@ -11,9 +11,8 @@ from datetime import timedelta
 import pytest
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Action, Create, Refusal, Touch, observe
+from paddlejob.core import Action, ConfigMap, Create, Refusal, Touch, observe
 from paddlejob.core.building import build
-from paddlejob.core.children import ConfigMap
 from tests.builders import (
     CONFIG_MAP_UID,
     NOW,

@@ -5,11 +5,14 @@ Strangers are those that another job owns, that nobody owns, or that this job ow
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from paddlejob.api import ObjectMeta, OwnerReference
-from paddlejob.core import ConfigMap, Pod, Service, observe
+from paddlejob.core import KINDS, ConfigMap, Pod, observe
+from paddlejob.core.kind import Kind
 from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, a_service, pods_of
 
 STRANGER = a_job().with_uid("another").build()
@@ -46,7 +49,7 @@ def test_what_others_own_is_not_seen() -> None:
             a_config_map(STRANGER),
         ],
     )
-    assert (seen.slots[0].pod, seen.pods, seen.services, seen.config_map) == (None, (), (), None)
+    assert (seen.slots[0].pod, [*filter(None, seen.children.values())], seen.config_map) == (None, [], None)
 
 
 def test_an_owner_that_is_not_in_charge_does_not_count() -> None:
@@ -92,10 +95,10 @@ def test_a_pod_that_is(pod: PodBuilder, state: str, finished: bool) -> None:
     assert (pod.build().state, pod.build().finished, pod.build().deleting) == (state, finished, False)
 
 
-@pytest.mark.parametrize("kind", [Pod, Service, ConfigMap])
-def test_half_made_objects_are_read_without_harm(kind: type[Pod] | type[Service] | type[ConfigMap]) -> None:
-    made = msgspec.json.decode(b'{"metadata":{},"spec":{"unknown":1},"more":[]}', type=kind)
-    assert made == kind()
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_half_made_objects_are_read_without_harm(kind: Kind[Any]) -> None:
+    made = msgspec.json.decode(b'{"metadata":{},"spec":{"unknown":1},"more":[]}', type=kind.type)
+    assert made == kind.type()
 
 
 def test_a_pod_is_read_as_kubernetes_writes_it() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from paddlejob.api.names import ANNOTATION_ETCD
 from paddlejob.core import AskEtcd, Create, Etcd, Observed, Pod, Said, observe
 from paddlejob.core.building import build
-from paddlejob.core.environment import job_id, pod_environment
+from paddlejob.core.environment import job_id
 from paddlejob.core.pods import pod
 from paddlejob.core.rendezvous import ask, environment, forget, forgetting_ends, hindrance, server, silence
 from tests.builders import ETCD, NOW, JobBuilder, a_job, a_template, an_elastic_job, pods_of
@@ -133,7 +133,8 @@ def test_the_config_map_of_an_elastic_job_is_that_environment() -> None:
 
 
 def test_a_pod_has_neither_endpoints_nor_a_trainer_id() -> None:
-    names = {one["name"] for one in pod_environment(JOB.build(), "worker", 1)}
+    (container,) = pod(JOB.build(), observe(JOB.build()).slots[1])["spec"]["containers"]
+    names = {one["name"] for one in container["env"]}
     kept = {"POD_IP", "TRAINING_ROLE", "PADDLE_TRAINING_ROLE", "PADDLE_PORT", "PADDLE_JOB_ID", "PADDLE_DISTRI_BACKEND"}
     assert names == {*kept, "PADDLE_JOB_ENVIRONMENT"}
 

@@ -139,7 +139,7 @@ def test_the_config_map_is_rewritten_for_the_new_attempt(network: str) -> None:
     world = World(TWO.asking(intranet=network).build())
     world.run()
     world.fail("train-worker-1")
-    before = world.config_maps["train"]
+    before = world.children["ConfigMap"]["train"]
     world.settle()
     assert not any(pod.deleting for pod in world.pods.values())  # what falls with it may still be read
     world.wait()
@@ -147,7 +147,7 @@ def test_the_config_map_is_rewritten_for_the_new_attempt(network: str) -> None:
     world.empty()
     world.wait()
     world.run()
-    after = world.config_maps["train"]
+    after = world.children["ConfigMap"]["train"]
     assert (attempt_of(after), after.metadata.uid) == (1, before.metadata.uid)
     assert {attempt_of(pod) for pod in world.pods.values()} == {1}
     status = world.job.status
@@ -195,5 +195,5 @@ def test_a_deletion_after_the_end_does_not_make_another_pod_the_cause() -> None:
     one, other = pods_of(job).values()
     world = World(job, [one.running().build(), other.failed(1).build()])
     end = world.turn().status
-    world.pods = {"train-worker-0": one.failed(1).build(), "train-worker-1": other.failed(1).deleting().build()}
+    world.pods |= {"train-worker-0": one.failed(1).build(), "train-worker-1": other.failed(1).deleting().build()}
     assert world.turn().status == end

@@ -6,7 +6,8 @@ Users select on these labels and resolve these names: any change here is seen ou
 from __future__ import annotations
 
 from paddlejob.core import observe
-from paddlejob.core.services import config_map, service
+from paddlejob.core.config_maps import config_map
+from paddlejob.core.services import service
 from tests.builders import UID, a_ps_job
 
 OWNER = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
+    KINDS,
     Announce,
     AskEtcd,
-    ConfigMap,
+    Child,
     Create,
     Delete,
     Etcd,
@@ -29,29 +30,30 @@ from paddlejob.core import (
     Question,
     Refusal,
     Said,
-    Service,
     Touch,
     Update,
     observe,
     plan,
 )
-from paddlejob.core.observe import Child as AnyChild
-from paddlejob.core.observe import Kind
+from paddlejob.core.children import KindName
+from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.kinds import BY_NAME
+from paddlejob.core.pods import PODS
 from paddlejob.core.times import timestamp
 from tests.builders import NOW, PodBuilder
 
-Child = TypeVar("Child", Pod, Service, ConfigMap)
 RETRY = timedelta(seconds=30)
 MOST_TURNS = 10
 
 
 class World:
-    def __init__(self, job: PaddleJob, pods: Iterable[Pod] = (), refusals: Iterable[Refusal] = ()) -> None:
+    def __init__(self, job: PaddleJob, children: Iterable[Child] = (), refusals: Iterable[Refusal] = ()) -> None:
         self.job = job
         self.now = NOW
-        self.pods = {one.metadata.name: one for one in pods}
-        self.services: dict[str, Service] = {}
-        self.config_maps: dict[str, ConfigMap] = {}
+        self.children: dict[KindName, dict[str, Any]] = {kind.name: {} for kind in KINDS}
+        for one in children:
+            self.children[type(one).__name__][one.metadata.name] = one
+        self.pods: dict[str, Pod] = self.children[PODS.name]
         self.environment: dict[str, str] = {}
         self.refusals = {(one.kind, one.name): one for one in refusals}
         self.told: list[Announce] = []
@@ -63,7 +65,7 @@ class World:
         self._count = 0
 
     def seen(self) -> Observed:
-        children: list[AnyChild] = [*self.pods.values(), *self.services.values(), *self.config_maps.values()]
+        children = [one for found in self.children.values() for one in found.values()]
         return observe(self.job, children, self.refusals.values(), self.etcd)
 
     def plan(self) -> Plan:
@@ -148,7 +150,7 @@ class World:
 
     def start(self, name: str) -> None:
         """A container starts only when the environment of its attempt is there."""
-        config_map = self.config_maps.get(self.job.metadata.name)
+        config_map = self.children[CONFIG_MAPS.name].get(self.job.metadata.name)
         if config_map and name in self.pods and attempt_of(config_map) == attempt_of(self.pods[name]):
             self._change(name, lambda pod: pod.state == "starting" and not pod.deleting, PodBuilder.running)
 
@@ -198,46 +200,39 @@ class World:
 
     def _create(self, action: Create) -> None:
         try:
-            match action.kind:
-                case "Pod":
-                    self._store(self.pods, Pod, action)
-                case "Service":
-                    self._store(self.services, Service, action)
-                case "ConfigMap":
-                    self._store(self.config_maps, ConfigMap, action)
-                    self.environment = action.body["data"]
+            self._store(action)
         except msgspec.ValidationError as error:
             self._refuse(action.kind, action.name, "Invalid", str(error))
 
     def _update(self, action: Update) -> None:
-        assert action.kind == "ConfigMap"
-        there = self.config_maps.get(action.name)
-        if there is None or there.metadata.uid != action.uid:
+        there = self.children[action.kind]
+        if action.name not in there or there[action.name].metadata.uid != action.uid:
             return
-        made = msgspec.convert(action.body, ConfigMap)
-        self.config_maps[action.name] = replace(made, metadata=replace(made.metadata, uid=action.uid))
-        self.environment = action.body["data"]
+        made = msgspec.convert(action.body, BY_NAME[action.kind].type)
+        there[action.name] = replace(made, metadata=replace(made.metadata, uid=action.uid))
+        self.environment = action.body.get("data", self.environment)
         self.refusals.pop((action.kind, action.name), None)
 
-    def _store(self, there: dict[str, Child], type_: type[Child], action: Create) -> None:
-        made = msgspec.json.decode(msgspec.json.encode(action.body), type=type_)
+    def _store(self, action: Create) -> None:
+        there = self.children[action.kind]
+        made = msgspec.json.decode(msgspec.json.encode(action.body), type=BY_NAME[action.kind].type)
         if action.name in there:
             if there[action.name].metadata.controller_uid != made.metadata.controller_uid:
                 self._refuse(action.kind, action.name, "NameTaken", "it belongs to someone else")
             return
         self._count += 1
         there[action.name] = replace(made, metadata=replace(made.metadata, uid=f"uid-{self._count}"))
+        self.environment = action.body.get("data", self.environment)
         self.refusals.pop((action.kind, action.name), None)
 
-    def _refuse(self, kind: Kind, name: str, reason: str, message: str) -> None:
+    def _refuse(self, kind: KindName, name: str, reason: str, message: str) -> None:
         self.refusals[kind, name] = Refusal(kind, name, reason, message, self.now + RETRY)
 
     def _delete(self, action: Delete) -> None:
-        assert action.kind != "ConfigMap"
-        there: dict[str, Pod] | dict[str, Service] = self.pods if action.kind == "Pod" else self.services
+        there = self.children[action.kind]
         if action.name not in there or there[action.name].metadata.uid != action.uid:
             return
-        if action.kind == "Pod" and self.pods[action.name].state == "running":
+        if there is self.pods and self.pods[action.name].state == "running":
             self.pods[action.name] = PodBuilder(self.pods[action.name]).deleting().build()
         else:
             del there[action.name]
@@ -273,5 +268,5 @@ def cut(made: Plan, done: int) -> Plan:
     )
 
 
-def attempt_of(child: Pod | ConfigMap) -> int:
+def attempt_of(child: Child) -> int:
     return int(child.metadata.labels.get(LABEL_ATTEMPT, "0"))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import Create, Delete, Etcd
+from paddlejob.core import Create, Delete, Etcd, Service
 from paddlejob.core.times import moment
 from paddlejob.local.logfiles import LogFile, log_files
 from paddlejob.local.machine import Machine, Surroundings
@@ -84,6 +84,15 @@ async def test_a_pod_that_is_deleted_says_when_its_grace_period_is_over(machine:
     machine.do(Delete("Pod", NAME, machine.pods[NAME].meta.uid))
     said = moment(machine.pods[NAME].snapshot().metadata.deletion_timestamp or "")
     assert 299 <= (said - before).total_seconds() <= 330
+
+
+async def test_what_is_no_pod_is_kept_until_it_is_deleted(machine: Machine) -> None:
+    machine.do(Create("Service", NAME, {"metadata": {"name": NAME}}))
+    machine.do(Delete("Service", NAME, "of an earlier one"))
+    (kept,) = machine.kept
+    assert (type(kept), kept.metadata.name) == (Service, NAME)
+    machine.do(Delete("Service", NAME, kept.metadata.uid))
+    assert machine.kept == ()
 
 
 def test_log_files_stand_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from paddlejob.core import KINDS
+from paddlejob.core.kind import Kind
 from tests.cluster.api import ApiError
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import TIMEOUT, wait_until
@@ -84,6 +86,13 @@ class Desk:
     def objects(self, plural: str) -> list[Json]:
         return list(self.api.get(f"{self._core}/{plural}")["items"])
 
+    def of_kind(self, kind: Kind[Any]) -> list[Json]:
+        return list(self.api.get(self.path(kind))["items"])
+
+    def path(self, kind: Kind[Any]) -> str:
+        group = f"apis/{kind.group}" if kind.group else "api"
+        return f"/{group}/{kind.version}/namespaces/{self.namespace}/{kind.plural}"
+
     def pod(self, name: str) -> Json:
         found: Json = self.api.get(f"{self._core}/pods/{name}")
         return found
@@ -122,8 +131,8 @@ class Desk:
         """Whether the job and all it made are gone."""
         children = [
             one["metadata"]["name"]
-            for plural in ("pods", "services", "configmaps")
-            for one in self.objects(plural)
+            for kind in KINDS
+            for one in self.of_kind(kind)
             if one["metadata"].get("labels", {}).get("batch.paddlepaddle.org/job-name") == name
         ]
         assert not children, children

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from paddlejob.cli.plan import UID
+from paddlejob.core.kinds import BY_NAME
 from tests.cli.person import Person
 from tests.scenarios.desk import Desk, a_job, a_role
 
@@ -25,8 +26,7 @@ def test_the_plan_is_what_the_operator_makes(person: Person, desk: Desk, intrane
     pods = desk.pods()
     for one in promised:
         meta = one["metadata"]
-        plural = {"Pod": "pods", "Service": "services", "ConfigMap": "configmaps"}[one["kind"]]
-        (made,) = [each for each in desk.objects(plural) if each["metadata"]["name"] == meta["name"]]
+        (made,) = [each for each in desk.of_kind(BY_NAME[one["kind"]]) if each["metadata"]["name"] == meta["name"]]
         assert made["metadata"]["labels"].items() >= meta["labels"].items()
         text = json.dumps(one).replace(UID, uid).replace(f"-{UID[:8]}-", f"-{uid[:8]}-")
         text = text.replace(f"_{UID[:8]}_", f"_{uid[:8]}_")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from paddlejob.core import KINDS
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
@@ -70,12 +71,12 @@ def without_times(value: object) -> object:
 def what_is_left(desk: Desk, name: str) -> Json:
     """All that a person can see of a job, but for times and addresses; its name written as JOB."""
     children = {
-        plural: sorted(
+        kind.plural: sorted(
             f"{one['metadata']['name']} {one.get('status', {}).get('phase', '')}".strip()
-            for one in desk.objects(plural)
+            for one in desk.of_kind(kind)
             if one["metadata"].get("labels", {}).get("batch.paddlepaddle.org/job-name") == name
         )
-        for plural in ("pods", "services", "configmaps")
+        for kind in KINDS
     }
     seen = {
         "status": without_times(desk.status(name)),

@@ -18,8 +18,9 @@ from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
-from paddlejob.core import ConfigMap, Etcd, Plan, Pod, Said, Service, observe, plan
-from paddlejob.core.observe import Child
+from paddlejob.core import Child, Etcd, Plan, Said, observe, plan
+from paddlejob.core.kinds import BY_NAME
+from paddlejob.core.pods import PODS
 from paddlejob.core.rendezvous import meeting_id
 from paddlejob.operator.ports import DEFAULT_RANGE
 
@@ -87,13 +88,12 @@ def _next(job: PaddleJob, made: list[Json]) -> Plan:
 
 
 def _there(body: Json) -> Child:
-    if body["kind"] == "Service":
-        return msgspec.convert(body, Service)
-    if body["kind"] == "ConfigMap":
-        return msgspec.convert(body, ConfigMap)
-    name = body["metadata"]["name"]
-    status = {"phase": "Pending", "podIP": f"<address of {name}>"}
-    return msgspec.convert({**body, "spec": {"nodeName": f"<node of {name}>"}, "status": status}, Pod)
+    kind, name = BY_NAME[body["kind"]], body["metadata"]["name"]
+    if kind is PODS:
+        status = {"phase": "Pending", "podIP": f"<address of {name}>"}
+        body = {**body, "spec": {"nodeName": f"<node of {name}>"}, "status": status}
+    there: Child = msgspec.convert(body, kind.type)
+    return there
 
 
 def _job(document: Json, file: Path, namespace: str | None) -> PaddleJob:

@@ -10,18 +10,25 @@ from paddlejob.core.actions import (
     Create,
     Delete,
     ForgetEtcd,
+    Plan,
     Question,
     Touch,
     Update,
 )
-from paddlejob.core.children import ConfigMap, Pod, Service
-from paddlejob.core.observe import Etcd, Observed, Refusal, Said, observe
-from paddlejob.core.plan import Plan, plan
+from paddlejob.core.children import Child, Pod
+from paddlejob.core.config_maps import ConfigMap
+from paddlejob.core.kinds import KINDS
+from paddlejob.core.observe import Etcd, Observed, Refusal, Said
+from paddlejob.core.plan import plan
+from paddlejob.core.services import Service
+from paddlejob.core.sorting import observe
 
 __all__ = [
+    "KINDS",
     "Action",
     "Announce",
     "AskEtcd",
+    "Child",
     "ConfigMap",
     "Create",
     "Delete",

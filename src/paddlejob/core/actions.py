@@ -5,17 +5,19 @@ Each is a closed set. Bodies are Kubernetes objects as plain data, ready to be s
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
 
-from paddlejob.core.observe import Kind
+from paddlejob.api import Status
+from paddlejob.core.children import Child, KindName
 
 Body = dict[str, Any]
 
 
 class Create(msgspec.Struct, frozen=True):
-    kind: Kind
+    kind: KindName
     name: str
     body: Body
 
@@ -23,7 +25,7 @@ class Create(msgspec.Struct, frozen=True):
 class Delete(msgspec.Struct, frozen=True):
     """Delete exactly this object: a later one of the same name has another UID and stays."""
 
-    kind: Kind
+    kind: KindName
     name: str
     uid: str
 
@@ -31,7 +33,7 @@ class Delete(msgspec.Struct, frozen=True):
 class Update(msgspec.Struct, frozen=True):
     """Put a new body in the place of exactly this object."""
 
-    kind: Kind
+    kind: KindName
     name: str
     uid: str
     body: Body
@@ -70,5 +72,29 @@ class Announce(msgspec.Struct, frozen=True):
     attempt: int
 
 
+def delete(child: Child) -> Delete:
+    return Delete(type(child).__name__, child.metadata.name, child.metadata.uid)
+
+
 Action = Create | Update | Delete | Touch
 Question = AskEtcd | ForgetEtcd
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to write on the job, and what is asked of whom."""
+
+    status: Status
+    events: tuple[Announce, ...] = ()
+    actions: tuple[Action, ...] = ()
+    """On what the job owns."""
+    questions: tuple[Question, ...] = ()
+    """To etcd."""
+    ports: int = 0
+    """So many free ports in a row are to be reserved, and the first one is to be written on the job."""
+    expired: bool = False
+    """The job itself is to be deleted; what it owns goes with it."""
+    wake_at: datetime | None = None
+
+    @property
+    def creates(self) -> tuple[Create, ...]:
+        return tuple(one for one in self.actions if isinstance(one, Create))

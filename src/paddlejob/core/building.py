@@ -1,4 +1,4 @@
-"""What a living job still lacks: pods, services, the ConfigMap, and the touch that starts waiting pods.
+"""What a living job still lacks, in order, and the touch that starts waiting pods.
 
 Service mode: names are known beforehand, so services and ConfigMap come first and no pod waits.
 By address: pods come first, then the ConfigMap with their addresses, then a touch for each pod that waits for it.
@@ -11,62 +11,28 @@ from datetime import datetime
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
-from paddlejob.core import rendezvous
-from paddlejob.core.actions import Action, Create, Touch, Update
-from paddlejob.core.ending import launched
-from paddlejob.core.environment import shared_environment
+from paddlejob.core.actions import Action, Touch
+from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
-from paddlejob.core.pods import pod
-from paddlejob.core.replace import refills
 from paddlejob.core.reserving import needs_ports
-from paddlejob.core.services import config_map, service
 
 
 def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ...]:
-    if ("ConfigMap", job.metadata.name) in observed.taken:
+    if (CONFIG_MAPS.name, job.metadata.name) in observed.taken:
         return ()  # its pods would start with the environment of somebody else
     if needs_ports(job, observed):
         return ()
+    lacking = {kind: [*kind.missing(job, observed, now)] for kind in KINDS}
+    first = [one for kind, found in lacking.items() if kind.precedes_pods(job) for one in found]
+    wanted = first or [one for found in lacking.values() for one in found]
     held = observed.held_back(now)
-    first = [*_config_map(job, observed)]
-    if job.spec.network == "Service":
-        first += _services(job, observed)
-        wanted, touches = first or [*_pods(job, observed, now)], []
-    else:
-        wanted, touches = [*first, *_pods(job, observed, now)], [*_touches(observed)]
-    return (*(one for one in wanted if (one.kind, one.name) not in held), *touches)
+    made = (one for one in wanted if (one.kind, one.name) not in held)
+    return (*made, *_touches(job, observed))
 
 
-def _config_map(job: PaddleJob, observed: Observed) -> Iterator[Create | Update]:
-    if observed.config_map is not None:
-        return
-    data = (rendezvous.environment if job.spec.is_elastic else shared_environment)(job, observed)
-    if data is None:
-        return
-    name, body = job.metadata.name, config_map(job, data)
-    if old := observed.old_config_map:
-        yield Update("ConfigMap", name, old.metadata.uid, body)
-    else:
-        yield Create("ConfigMap", name, body)
-
-
-def _services(job: PaddleJob, observed: Observed) -> Iterator[Create]:
-    there = {one.metadata.name for one in observed.services}
-    for slot in observed.slots:
-        if slot.name not in there:
-            yield Create("Service", slot.name, service(job, slot))
-
-
-def _pods(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
-    if launched(job, observed) and not (refills(job, observed, now) or job.spec.is_elastic):
-        return  # a pod that is missing now is lost: a matter of how the job ends
-    for slot in observed.slots:
-        if slot.pod is None:
-            yield Create("Pod", slot.name, pod(job, slot))
-
-
-def _touches(observed: Observed) -> Iterator[Touch]:
-    if observed.config_map is None:
+def _touches(job: PaddleJob, observed: Observed) -> Iterator[Touch]:
+    if observed.config_map is None or job.spec.network == "Service":
         return
     version = observed.config_map.metadata.uid
     for slot in observed.slots:

@@ -1,4 +1,4 @@
-"""The objects a job owns, as much of them as decisions read.
+"""The objects a job owns, as much of them as decisions read: what all kinds have, and pods.
 
 Anything else in a pod is dropped while it is decoded, so a thousand pods cost little. Absent fields have harmless
 defaults: half-made objects are normal in Kubernetes.
@@ -12,7 +12,17 @@ import msgspec
 
 from paddlejob.api import ObjectMeta
 
+# As Kubernetes writes it under `kind`.
+KindName = str
 PodState = Literal["pending", "starting", "running", "failed", "succeeded", "unknown"]
+
+
+class Child(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def deleting(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
 
 
 class Waiting(msgspec.Struct, frozen=True, rename="camel"):
@@ -65,8 +75,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     node_name: str = ""
 
 
-class Pod(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    metadata: ObjectMeta = ObjectMeta()
+class Pod(Child, frozen=True, rename="camel", kw_only=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
@@ -89,22 +98,6 @@ class Pod(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return self.status.phase in ("Succeeded", "Failed")
 
     @property
-    def deleting(self) -> bool:
-        return self.metadata.deletion_timestamp is not None
-
-    @property
     def containers(self) -> tuple[ContainerStatus, ...]:
         """Init containers first: the order in which they run."""
         return self.status.init_container_statuses + self.status.container_statuses
-
-
-class Service(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    metadata: ObjectMeta = ObjectMeta()
-
-    @property
-    def deleting(self) -> bool:
-        return self.metadata.deletion_timestamp is not None
-
-
-class ConfigMap(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    metadata: ObjectMeta = ObjectMeta()

@@ -9,12 +9,12 @@ from typing import Literal
 
 from paddlejob.api.spec import CleanPodPolicy
 from paddlejob.api.status import FinalPhase
-from paddlejob.core.actions import Delete
+from paddlejob.core.actions import Delete, delete
+from paddlejob.core.kind import Extent
+from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
 
-Extent = Literal["everything", "what still runs", "nothing"]
-
-EXTENTS: dict[CleanPodPolicy, dict[FinalPhase, Extent]] = {
+EXTENTS: dict[CleanPodPolicy, dict[FinalPhase, Extent | Literal["nothing"]]] = {
     "Always": {"Completed": "everything", "Failed": "everything"},
     "OnCompletion": {"Completed": "everything", "Failed": "what still runs"},
     "OnFailure": {"Completed": "what still runs", "Failed": "everything"},
@@ -27,9 +27,9 @@ def clean(policy: CleanPodPolicy, end: FinalPhase, observed: Observed) -> tuple[
     extent = EXTENTS[policy][end]
     if extent == "nothing":
         return ()
-    pods = tuple(pod for pod in observed.pods if extent == "everything" or not pod.finished)
-    services = observed.services if extent == "everything" else ()
     return tuple(
-        [Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in pods if not pod.deleting]
-        + [Delete("Service", one.metadata.name, one.metadata.uid) for one in services if not one.deleting]
+        delete(one)
+        for kind in KINDS
+        for one in observed.of(kind.type)
+        if kind.is_cleaned(one, extent) and not one.deleting
     )

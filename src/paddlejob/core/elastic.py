@@ -16,14 +16,21 @@ from paddlejob.api import Failure, PaddleJob, Status, World, reasons
 from paddlejob.api.names import CONTAINER
 from paddlejob.api.status import Phase
 from paddlejob.core import rendezvous
-from paddlejob.core.actions import AskEtcd, Delete, ForgetEtcd
+from paddlejob.core.actions import AskEtcd, Body, Delete, Plan, delete
 from paddlejob.core.children import ContainerStatus, Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import Completed, Failed, describe
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import phase as plain_phase
 from paddlejob.core.replace import MOST_AT_ONCE
+from paddlejob.core.stalling import Stall
 from paddlejob.core.times import after, moment, timestamp
+
+# A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
+POD_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
+# The launchers agree among themselves who is who.
+NOT_TOLD = frozenset({"PADDLE_TRAINER_ID", "TRAINER_ID", "PADDLE_CURRENT_ENDPOINT"})
+environment = rendezvous.environment
 
 # How a launcher ends that lost its peers (its trainer aborted or was stopped, it failed itself) or that was killed.
 SURVIVORS = frozenset({1, 15, 137, 143, 241, 250})
@@ -65,7 +72,8 @@ def remember(job: PaddleJob, base: Status, observed: Observed, now: datetime) ->
     )
 
 
-def judge(job: PaddleJob, known: World, observed: Observed, now: datetime) -> Completed | Failed | None:
+def judge(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Completed | Failed | None:
+    known = status.world or World()
     if known.completed is not None:
         # Also those that nobody wants any more: they may still be writing.
         runs = any(not pod.finished and not pod.deleting for pod in observed.pods)
@@ -83,8 +91,9 @@ def judge(job: PaddleJob, known: World, observed: Observed, now: datetime) -> Co
     return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
 
 
-def phase(job: PaddleJob, known: World, observed: Observed) -> Phase:
+def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
     """Running while at least as many workers run as can train."""
+    known = status.world or World()
     workers = observed.of_role("worker")
     if known.completed is not None:
         return "Running"
@@ -94,64 +103,62 @@ def phase(job: PaddleJob, known: World, observed: Observed) -> Phase:
     return "Running" if running >= rendezvous.bounds(job)[0] else plain_phase(job, observed)
 
 
-def word(known: World, current: Phase, *, hindered: bool) -> Literal["NONE", "DOING", "DONE", "ERROR"]:
+def stall(job: PaddleJob, observed: Observed) -> Stall | None:
+    return rendezvous.hindrance(job, observed.etcd) or rendezvous.silence(job, observed)
+
+
+def told(status: Status, stalled: bool) -> Status:
     """status.elastic: how the last change of the number of workers went."""
-    if hindered:
-        return "ERROR"
-    if current == "Scaling":
-        return "DOING"
-    return "DONE" if known.scalings else "NONE"
+    word: Literal["NONE", "DOING", "DONE", "ERROR"] = "DONE" if status.world and status.world.scalings else "NONE"
+    if status.phase == "Scaling":
+        word = "DOING"
+    return msgspec.structs.replace(status, elastic="ERROR" if stalled else word)
 
 
-def ask(job: PaddleJob, observed: Observed, now: datetime) -> tuple[AskEtcd, ...]:
-    """What is asked of etcd while the job lives."""
-    if world(job).completed is not None:
+def asks(job: PaddleJob, observed: Observed, now: datetime) -> tuple[AskEtcd, ...]:
+    if not _trains(job, observed):
         return ()
     exited = tuple(pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded")
     return rendezvous.ask(job, observed, exited, now)
 
 
-def remove_surplus(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
-    """The next look makes what is missing then."""
-    if world(job).completed is not None:
+def removes(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
+    if not _trains(job, observed):
         return ()
     above = (pod for pod in _surplus(observed) if not pod.deleting)
-    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in above)
+    return tuple(delete(pod) for pod in above)
 
 
 def builds(job: PaddleJob, observed: Observed) -> bool:
     """Nothing is made after a worker has completed, nor before etcd has answered once: pods would only crash."""
-    if world(job).completed is not None:
-        return False
     said = rendezvous.said(job, observed)
-    return bool(observed.pods) or (said is not None and not said.error)
+    return _trains(job, observed) and (bool(observed.pods) or (said is not None and not said.error))
+
+
+def fills(_: PaddleJob, __: Observed, ___: datetime) -> bool:
+    return True
 
 
 def wakes_at(job: PaddleJob, observed: Observed) -> datetime | None:
-    if not job.spec.is_elastic:
-        return None
     known = world(job)
     return _farewell_ends(known) if known.completed is not None else rendezvous.next_question(job, observed)
 
 
-def forget(job: PaddleJob, observed: Observed) -> tuple[ForgetEtcd, ...]:
-    """After the end, when no launcher is left that would write again."""
+def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Plan | None:
+    """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
+    if world(job).forgotten or rendezvous.hindrance(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
+        return None
+    wake_at = now + rendezvous.PAUSE_OF_FORGETTING
+    if observed.etcd.forgotten:
+        known = msgspec.structs.replace(world(job), forgotten=True)
+        return Plan(status=msgspec.structs.replace(status, world=known), wake_at=wake_at)
     quiet = all(pod.finished for pod in observed.pods)
-    return (rendezvous.forget(job, observed.etcd),) if quiet and not observed.etcd.forgotten else ()
+    return Plan(status=status, questions=(rendezvous.forget(job, observed.etcd),) if quiet else (), wake_at=wake_at)
 
 
-def has_keys(job: PaddleJob, observed: Observed, now: datetime) -> bool:
-    """Whether a job that has ended may have left something in etcd, and removing it is worth another try."""
-    if not job.spec.is_elastic or world(job).forgotten or rendezvous.hindrance(job, observed.etcd):
-        return False
-    return now < rendezvous.forgetting_ends(job)
-
-
-def forgotten(job: PaddleJob, status: Status, observed: Observed) -> Status:
-    """The status of a job that has ended, with a note that its keys are gone if they are."""
-    if not observed.etcd.forgotten:
-        return status
-    return msgspec.structs.replace(status, world=msgspec.structs.replace(world(job), forgotten=True))
+def _trains(job: PaddleJob, observed: Observed) -> bool:
+    """Whether workers can meet, and none of them has completed yet."""
+    return world(job).completed is None and rendezvous.hindrance(job, observed.etcd) is None
 
 
 def _is_completed(job: PaddleJob, observed: Observed) -> bool:

@@ -27,11 +27,12 @@ EnvVar = dict[str, Any]
 def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     """What is particular to one pod, in an order in which each value can refer to those before it."""
     values = {
-        **({} if job.spec.is_elastic else {"PADDLE_TRAINER_ID": str(index), "TRAINER_ID": str(index)}),
+        "PADDLE_TRAINER_ID": str(index),
+        "TRAINER_ID": str(index),
         "TRAINING_ROLE": TRAINING_ROLES[role],
         "PADDLE_TRAINING_ROLE": TRAINING_ROLES[role],
         "PADDLE_PORT": str(port_of(job, role, index)),
-        **({} if job.spec.is_elastic else {"PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)"}),
+        "PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)",
         "PADDLE_JOB_ID": job_id(job),
     }
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):

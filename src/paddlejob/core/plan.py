@@ -11,18 +11,17 @@ from datetime import datetime
 import msgspec
 
 from paddlejob.api import Failure, PaddleJob, Status
-from paddlejob.api.status import FINAL, FinalPhase, Phase
-from paddlejob.core import elastic
-from paddlejob.core.actions import Action, Announce, Create, Question
+from paddlejob.api.status import FINAL, FinalPhase
+from paddlejob.core.actions import Plan
 from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
 from paddlejob.core.deadline import exceeded, next_deadline
-from paddlejob.core.ending import Completed, Disrupted, Failed, deleted_after_success, first_cause, judge
+from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
+from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
-from paddlejob.core.progress import counts, phase
-from paddlejob.core.rendezvous import PAUSE_OF_FORGETTING, hindrance, silence
+from paddlejob.core.progress import counts
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
 from paddlejob.core.restart import clear, clears_at, next_attempt, starts_at, stuck, stuck_at, waits
@@ -32,52 +31,28 @@ from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to write on the job, and what is asked of whom."""
-
-    status: Status
-    events: tuple[Announce, ...] = ()
-    actions: tuple[Action, ...] = ()
-    """On what the job owns."""
-    questions: tuple[Question, ...] = ()
-    """To etcd."""
-    ports: int = 0
-    """So many free ports in a row are to be reserved, and the first one is to be written on the job."""
-    expired: bool = False
-    """The job itself is to be deleted; what it owns goes with it."""
-    wake_at: datetime | None = None
-
-    @property
-    def creates(self) -> tuple[Create, ...]:
-        return tuple(one for one in self.actions if isinstance(one, Create))
-
-
 def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
     if job.metadata.deletion_timestamp is not None:
         return _leave(job)
+    life = life_of(job)
     for end in FINAL:
         if job.status.phase == end:
-            return _after(job, end, observed, now)
-    status = _status(job, observed, now)
+            return _after(job, life, end, observed, now)
+    status = _status(job, life, observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
-    others = (elastic.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
+    others = (life.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
     return msgspec.structs.replace(
-        _work(job, observed, status, now),
+        _work(job, life, observed, status, now),
         events=announcements(job, status),
         wake_at=earliest(now, *timers, *others),
     )
 
 
-def _after(job: PaddleJob, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
+def _after(job: PaddleJob, life: Life, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
     """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
     cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
-    if elastic.has_keys(job, observed, now):
-        return Plan(
-            status=elastic.forgotten(job, status, observed),
-            actions=cleaned,
-            questions=elastic.forget(job, observed),
-            wake_at=now + PAUSE_OF_FORGETTING,
-        )
+    if left := life.farewell(job, status, observed, now):
+        return msgspec.structs.replace(left, actions=cleaned)
     if is_expired(job, now):
         return Plan(status=status, expired=True)
     return Plan(status=status, actions=cleaned, wake_at=earliest(now, expires_at(job)))
@@ -99,7 +74,7 @@ def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
     return msgspec.structs.replace(told, conditions=conditions(job, "Failed", told.message, None, now))
 
 
-def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> Plan:
+def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: datetime) -> Plan:
     """What to remove and to make. A decision that is not written yet is not acted upon: it could be forgotten."""
     decided = (status.attempt, status.replacing) == (job.status.attempt, job.status.replacing)
     if status.finished or not decided:
@@ -107,60 +82,62 @@ def _work(job: PaddleJob, observed: Observed, status: Status, now: datetime) -> 
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
         return Plan(status=status, actions=gone)
-    if not job.spec.is_elastic:
-        return Plan(status=status, actions=build(job, observed, now), ports=reserve(job, observed, now))
-    if hindrance(job, observed.etcd):
-        return Plan(status=status)
-    made = build(job, observed, now) if elastic.builds(job, observed) else ()
+    made = build(job, observed, now) if life.builds(job, observed) else ()
     return Plan(
         status=status,
-        actions=(*elastic.remove_surplus(job, observed), *made),
-        questions=elastic.ask(job, observed, now),
+        actions=(*life.removes(job, observed), *made),
+        questions=life.asks(job, observed, now),
+        ports=reserve(job, observed, now),
     )
 
 
-def _status(job: PaddleJob, observed: Observed, now: datetime) -> Status:
+def _status(job: PaddleJob, life: Life, observed: Observed, now: datetime) -> Status:
     base = msgspec.structs.replace(
         job.status,
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
-        deleted_after_success=deleted_after_success(job, observed) or None,
         **{name: counts(job, observed, name) for name, _ in job.spec.roles},
     )
-    if job.spec.is_elastic:
-        base = elastic.remember(job, base, observed, now)
-    end = elastic.judge(job, base.world, observed, now) if base.world else judge(job, observed)
+    base = life.remember(job, base, observed, now)
+    end = life.judge(job, base, observed, now)
     if isinstance(end, Completed):
         return _ended(job, _completed(base), now)
     if held := suspended(job, observed, base):
         return msgspec.structs.replace(held, conditions=conditions(job, "Suspended", "", None, now))
-    going_on = _going_on(job, observed, base, now) if end is None else _broken(job, observed, base, end, now)
+    if end is None:
+        going_on = _going_on(job, life, observed, base, now)
+    elif replaced := _replaced(job, observed, base, end.failure, now):
+        going_on = _going_on(job, life, observed, replaced, now)
+    else:
+        going_on = _broken(job, observed, base, end, now)
     if late := exceeded(job, going_on, now):
         return _ended(job, msgspec.structs.replace(base, phase="Failed", reason=late.reason, message=late.message), now)
     return going_on
 
 
+def _replaced(job: PaddleJob, observed: Observed, base: Status, cause: Failure, now: datetime) -> Status | None:
+    """With what is broken counted, if it can be replaced alone and a restart is left for it."""
+    counted = replacing(job, base, observed, now) if replaceable(job, observed) else None
+    if counted is None:
+        return None
+    is_new = (counted.restarts, counted.disruptions) != (base.restarts, base.disruptions)
+    return msgspec.structs.replace(counted, failure=cause if is_new else base.failure)
+
+
 def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
-    """A pod is gone or failed: replace it, start all again, or fail."""
+    """A pod is gone or failed, and cannot be replaced: start all again, or fail."""
     told = _failed(base, end.failure)
-    if replaceable(job, observed):
-        counted = replacing(job, base, observed, now)
-        if counted is None:
-            return _ended(job, told, now)
-        is_new = (counted.restarts, counted.disruptions) != (base.restarts, base.disruptions)
-        failure = end.failure if is_new else base.failure
-        return _going_on(job, observed, msgspec.structs.replace(counted, failure=failure), now)
-    again = next_attempt(job, told, end, now)
+    again = None if replaceable(job, observed) else next_attempt(job, told, end, now)
     if again is None:
         return _ended(job, told, now)
     return msgspec.structs.replace(again, conditions=conditions(job, "Restarting", "", None, now))
 
 
-def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -> Status:
-    hindered = (hindrance(job, observed.etcd) or silence(job, observed)) if base.world else None
-    cause = stuck(observed, now) or unrunnable(job) or hindered or stall(job, observed)
-    current = "Pending" if waits(job, observed, now) else _phase(job, observed, base)
+def _going_on(job: PaddleJob, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
+    own = life.stall(job, observed)
+    cause = stuck(observed, now) or unrunnable(job) or own or stall(job, observed)
+    current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
@@ -168,19 +145,15 @@ def _going_on(job: PaddleJob, observed: Observed, base: Status, now: datetime) -
     told = (
         _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")
     )
-    return msgspec.structs.replace(
+    status = msgspec.structs.replace(
         told,
         phase=current,
-        elastic=elastic.word(base.world, current, hindered=bool(hindered)) if base.world else None,
         next_attempt_time=base.next_attempt_time if again else None,
         reason=cause.reason if cause else told.reason,
         message=cause.message if cause else told.message,
         conditions=conditions(job, current, "", cause, now),
     )
-
-
-def _phase(job: PaddleJob, observed: Observed, base: Status) -> Phase:
-    return elastic.phase(job, base.world, observed) if base.world else phase(job, observed)
+    return life.told(status, own is not None)
 
 
 def _completed(base: Status) -> Status:

@@ -1,26 +1,28 @@
-"""The pod of one slot: the user's template, the operator's names and environment around it.
+"""Pods, one per slot: the user's template, the operator's names and environment around it.
 
 What the user sets wins; defaults are filled in only where the user is silent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
-from paddlejob.core.actions import Body
+from paddlejob.core.actions import Body, Create
+from paddlejob.core.children import Pod
 from paddlejob.core.environment import pod_environment
-from paddlejob.core.observe import Slot
+from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.lives import life_of
+from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
 from paddlejob.core.template import main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
-POD_DEFAULTS: Body = {"restartPolicy": "Never"}
 # Names of the cluster resolve on the host's network too.
 HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
-# A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
-ELASTIC_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
 
 
 def pod(job: PaddleJob, slot: Slot) -> Body:
@@ -39,6 +41,24 @@ def pod(job: PaddleJob, slot: Slot) -> Body:
         },
         "spec": _spec(job, slot, mapping(template.get("spec"))),
     }
+
+
+def pod_names(job: PaddleJob) -> tuple[str, ...]:
+    return tuple(
+        n.pod_name(job.metadata.name, role, index) for role, asked in job.spec.roles for index in range(asked.wanted)
+    )
+
+
+def missing(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
+    if not life_of(job).fills(job, observed, now):
+        return
+    for slot in observed.slots:
+        if slot.pod is None:
+            yield Create(PODS.name, slot.name, pod(job, slot))
+
+
+def is_cleaned(one: Pod, extent: Extent) -> bool:
+    return extent == "everything" or not one.finished
 
 
 def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
@@ -70,7 +90,7 @@ def owner(job: PaddleJob) -> Body:
 
 def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
     on_host = HOST_DEFAULTS if job.spec.network == "Host" else {}
-    made = {**POD_DEFAULTS, **on_host, **(ELASTIC_DEFAULTS if job.spec.is_elastic else {}), **spec}
+    made = {**life_of(job).POD_DEFAULTS, **on_host, **spec}
     found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)
@@ -86,10 +106,15 @@ def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
     return {
         **container,
         **_host_ports(job, slot, mappings(container.get("ports"))),
-        "env": _merged(pod_environment(job, slot.role, slot.index), mappings(container.get("env"))),
+        "env": _merged(_told(job, slot), mappings(container.get("env"))),
         # Of two sources with the same name the later wins: the user's come after ours.
         "envFrom": [source, *mappings(container.get("envFrom"))],
     }
+
+
+def _told(job: PaddleJob, slot: Slot) -> list[Body]:
+    not_told = life_of(job).NOT_TOLD
+    return [one for one in pod_environment(job, slot.role, slot.index) if one["name"] not in not_told]
 
 
 def _host_ports(job: PaddleJob, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
@@ -109,3 +134,13 @@ def _merged(ours: list[Body], users: list[Body]) -> list[Body]:
     kept = [one for one in ours if one["name"] not in taken]
     late = [one for one in kept if one["name"] == "PADDLE_CURRENT_ENDPOINT" and taken & {"POD_IP", "PADDLE_PORT"}]
     return [*(one for one in kept if one not in late), *users, *late]
+
+
+PODS = Kind(
+    type=Pod,
+    plural="pods",
+    names=pod_names,
+    missing=missing,
+    precedes_pods=lambda _: False,
+    is_cleaned=is_cleaned,
+)

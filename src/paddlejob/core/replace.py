@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 
 from paddlejob.api import PaddleJob, Status
-from paddlejob.core.actions import Delete
+from paddlejob.core.actions import Delete, delete
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import deleted_after_success, is_lost
 from paddlejob.core.heter import has_heter
@@ -53,7 +53,7 @@ def replacing(job: PaddleJob, base: Status, observed: Observed, now: datetime) -
 def remove(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
     """Delete the pods that are counted already."""
     counted = [slot.pod for slot in observed.slots if slot.pod and slot.pod.metadata.uid in job.status.replacing]
-    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in counted if not pod.deleting)
+    return tuple(delete(pod) for pod in counted if not pod.deleting)
 
 
 def mends(job: PaddleJob, observed: Observed) -> bool:

@@ -24,5 +24,5 @@ def reserve(job: PaddleJob, observed: Observed, now: datetime) -> int:
     """How many ports to ask for now. None while no block is free: the end of another job is what the job waits for."""
     if not needs_ports(job, observed) or observed.ports.full:
         return 0
-    held = observed.held_back(now) & {("PaddleJob", job.metadata.name), ("ConfigMap", job.metadata.name)}
+    held = observed.held_back(now) & {(job.kind, job.metadata.name), ("ConfigMap", job.metadata.name)}
     return 0 if held else ports_needed(job)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from paddlejob.api import PaddleJob, RoleStatus, Status, reasons
-from paddlejob.core.actions import Delete
+from paddlejob.core.actions import Delete, delete
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
 from paddlejob.core.stalling import Stall
@@ -75,7 +75,7 @@ def clear(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Delete, ..
     """Delete what earlier attempts left. Nothing new is made before it is gone: attempts never mix."""
     if now < clears_at(job.status):
         return ()
-    return tuple(Delete("Pod", pod.metadata.name, pod.metadata.uid) for pod in observed.leftovers if not pod.deleting)
+    return tuple(delete(pod) for pod in observed.leftovers if not pod.deleting)
 
 
 def clears_at(status: Status) -> datetime:

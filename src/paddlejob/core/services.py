@@ -1,12 +1,21 @@
-"""Services (one per pod, in Service mode) and the ConfigMap that holds the job's environment."""
+"""The Services of a job whose pods find each other by name: one per pod, made before any of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
+
 from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
-from paddlejob.core.actions import Body
-from paddlejob.core.observe import Slot
-from paddlejob.core.pods import labels, owner
+from paddlejob.core.actions import Body, Create
+from paddlejob.core.children import Child
+from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.observe import Observed, Slot
+from paddlejob.core.pods import labels, owner, pod_names
+
+
+class Service(Child, frozen=True, kw_only=True):
+    pass
 
 
 def service(job: PaddleJob, slot: Slot) -> Body:
@@ -30,15 +39,28 @@ def service(job: PaddleJob, slot: Slot) -> Body:
     }
 
 
-def config_map(job: PaddleJob, data: dict[str, str]) -> Body:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {
-            "name": job.metadata.name,
-            "namespace": job.metadata.namespace,
-            "labels": {n.LABEL_JOB: job.metadata.name, n.LABEL_ATTEMPT: str(job.status.attempt)},
-            "ownerReferences": [owner(job)],
-        },
-        "data": data,
-    }
+def names(job: PaddleJob) -> tuple[str, ...]:
+    return pod_names(job) if job.spec.network == "Service" else ()
+
+
+def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create]:
+    if job.spec.network != "Service":
+        return
+    there = {one.metadata.name for one in observed.of(Service)}
+    for slot in observed.slots:
+        if slot.name not in there:
+            yield Create(SERVICES.name, slot.name, service(job, slot))
+
+
+def is_cleaned(_: Service, extent: Extent) -> bool:
+    return extent == "everything"
+
+
+SERVICES = Kind(
+    type=Service,
+    plural="services",
+    names=names,
+    missing=missing,
+    precedes_pods=lambda _: True,
+    is_cleaned=is_cleaned,
+)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import PaddleJob
 from paddlejob.core import (
     Action,
-    ConfigMap,
+    Child,
     Create,
     Delete,
     Etcd,
@@ -24,6 +24,11 @@ from paddlejob.core import (
     Update,
     observe,
 )
+from paddlejob.core.actions import Body
+from paddlejob.core.children import KindName
+from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.kinds import BY_NAME
+from paddlejob.core.pods import PODS
 from paddlejob.core.template import mapping
 from paddlejob.local.invocation import Setting
 from paddlejob.local.manifest import Data, Manifest
@@ -62,7 +67,7 @@ class Machine:
         self._supervisor = supervisor
         self._changed = changed
         self._config_maps: dict[str, Data] = dict(manifest.config_maps)
-        self._environment: ConfigMap | None = None
+        self._kept: dict[tuple[KindName, str], Child] = {}
         self._lives: Counter[str] = Counter()
         self._given: dict[tuple[str, int], str] = {}
         self.pods: dict[str, LocalPod] = {}
@@ -72,24 +77,35 @@ class Machine:
         for name in [name for name, pod in self.pods.items() if pod.gone]:
             self.pods.pop(name).forget()
         pods = tuple(pod.snapshot() for pod in self.pods.values())
-        return observe(job, (*pods, *((self._environment,) if self._environment else ())), etcd=etcd)
+        return observe(job, (*pods, *self.kept), etcd=etcd)
+
+    @property
+    def kept(self) -> tuple[Child, ...]:
+        """What the job owns besides pods."""
+        return tuple(self._kept.values())
 
     def do(self, action: Action) -> None:
         match action:
-            case Create(kind="Pod", name=name, body=body):
+            case Create(kind=PODS.name, name=name, body=body):
                 self._create_pod(name, body)
-            case Create(kind="ConfigMap", name=name, body=body) | Update(name=name, body=body):
-                self._config_maps[name] = body["data"]
-                meta = msgspec.convert({**body["metadata"], "uid": str(uuid.uuid4())}, ObjectMeta)
-                self._environment = ConfigMap(metadata=meta)
-                self._advance()
-            case Create():
-                raise AssertionError("by address there are no services")
-            case Delete(name=name, uid=uid):
+            case Create(kind=kind, name=name, body=body) | Update(kind=kind, name=name, body=body):
+                self._keep(kind, name, body)
+            case Delete(kind=PODS.name, name=name, uid=uid):
                 if (pod := self.pods.get(name)) and pod.meta.uid == uid:
                     pod.delete()
+            case Delete(kind=kind, name=name, uid=uid):
+                if (kept := self._kept.get((kind, name))) and kept.metadata.uid == uid:
+                    del self._kept[kind, name]
             case Touch(name=name):
                 self._touch(name, action)
+
+    def _keep(self, kind: KindName, name: str, body: Body) -> None:
+        """What is no pod is only kept; a ConfigMap is what pods may wait for."""
+        known = {**body, "metadata": {**body["metadata"], "uid": str(uuid.uuid4())}}
+        self._kept[kind, name] = msgspec.convert(known, BY_NAME[kind].type)
+        if kind == CONFIG_MAPS.name:
+            self._config_maps[name] = body["data"]
+            self._advance()
 
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.

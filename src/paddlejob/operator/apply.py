@@ -15,8 +15,8 @@ import structlog
 
 from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
-from paddlejob.core import Action, Announce, Create, Delete, Plan, Refusal, Touch, Update
-from paddlejob.core.observe import Kind
+from paddlejob.core import Action, Announce, Child, Create, Delete, Plan, Refusal, Touch, Update
+from paddlejob.core.children import KindName
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
     AlreadyExists,
@@ -34,7 +34,7 @@ from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.events import event
-from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS, Child
+from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS
 
 log = structlog.get_logger()
 
@@ -161,7 +161,7 @@ class Hands:
         except (NotFound, Conflict):
             return None  # gone, or changed meanwhile: the change brings a new look, which finds the same block
         except (Forbidden, Invalid, BadRequest) as error:
-            return _refusal("PaddleJob", job.metadata.name, error, now)
+            return _refusal(job.kind, job.metadata.name, error, now)
         self._cache.jobs.wrote(written)
         log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
         return None
@@ -188,7 +188,7 @@ class Hands:
             log.warning("event not sent", job=job.metadata.name, reason=action.reason, error=str(error))
 
 
-def _refusal(kind: Kind, name: str, error: ApiError, now: datetime) -> Refusal:
+def _refusal(kind: KindName, name: str, error: ApiError, now: datetime) -> Refusal:
     if isinstance(error, Forbidden):
         reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
     else:

@@ -9,17 +9,19 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from paddlejob.api import ObjectMeta, PaddleJob
-from paddlejob.api.names import LABEL_JOB, pod_name
-from paddlejob.core import ConfigMap, Etcd, Observed, Pod, Refusal, Service, observe
-from paddlejob.core.observe import Kind
+from paddlejob.api.names import LABEL_JOB
+from paddlejob.core import KINDS, Child, Etcd, Observed, Pod, Refusal, observe
+from paddlejob.core.children import KindName
 from paddlejob.kube.client import Client
 from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.ports import DEFAULT_RANGE, PortRange, Ports
-from paddlejob.operator.resources import CHILDREN, JOBS, Child
+from paddlejob.operator.resources import CHILDREN, JOBS
 
 # Events of a large job come in floods, and a look costs a few microseconds per pod: a small job is looked at after
 # every event, one of a thousand pods five times a second.
@@ -34,15 +36,13 @@ class Cache:
     def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE) -> None:
         self._wake = wake
         self.jobs: Store[PaddleJob] = Store()
-        self.pods: Store[Pod] = Store()
-        self.services: Store[Service] = Store()
-        self.config_maps: Store[ConfigMap] = Store()
+        self._children: dict[KindName, Store[Any]] = {kind.name: Store() for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
-        self.ports = Ports(port_range, self.jobs, self.pods, wake)
+        self.ports = Ports(port_range, self.jobs, self._children[Pod.__name__], wake)
         self._namespaces: tuple[str | None, ...] = ()
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)
-        for store in self._child_stores().values():
+        for store in self._children.values():
             store.subscribe(self._child_changed)
 
     def watch(
@@ -74,7 +74,7 @@ class Cache:
         self._namespaces = tuple(namespaces)
         for namespace in self._namespaces:
             reflect(JOBS, self.jobs, namespace, "")
-            for kind, store in self._child_stores().items():
+            for kind, store in self._children.items():
                 reflect(CHILDREN[kind], store, namespace, LABEL_JOB)
 
     async def run(self) -> None:
@@ -101,39 +101,24 @@ class Cache:
     def observe(self, job: PaddleJob, refusals: Iterable[Refusal], etcd: Etcd) -> Observed:
         """What the job owns, and who has the names that it still lacks."""
         uid, namespace = job.metadata.uid, job.metadata.namespace
-        pods, services = self.pods.owned_by(uid), self.services.owned_by(uid)
-        wanted = wanted_pods(job)
-        if len(pods) < wanted or len(services) < wanted:
-            keys = [
-                (namespace, pod_name(job.metadata.name, role, index))
-                for role, asked in job.spec.roles
-                for index in range(asked.replicas)
-            ]
-            pods += tuple(pod for key in keys if (pod := self.pods.get(key)) and pod.metadata.controller_uid != uid)
-            services += tuple(
-                one for key in keys if (one := self.services.get(key)) and one.metadata.controller_uid != uid
-            )
-        config_map = self.config_maps.get(key_of(job))
-        children = (*pods, *services, *((config_map,) if config_map else ()))
+        children: list[Child] = []
+        for kind in KINDS:
+            store = self._children[kind.name]
+            own = store.owned_by(uid)
+            known = {one.metadata.name for one in own}
+            others = (store.get((namespace, name)) for name in kind.names(job) if name not in known)
+            children += (*own, *(one for one in others if one is not None))
         return observe(job, children, refusals, etcd, self.ports.seen_by(job))
 
-    def child(self, kind: Kind, key: Key) -> Child | None:
-        return self._child_stores()[kind].get(key)
+    def child(self, kind: KindName, key: Key) -> Child | None:
+        found: Child | None = self._children[kind].get(key)
+        return found
 
     def wrote(self, written: Child) -> None:
-        match written:
-            case Pod():
-                self.pods.wrote(written)
-            case Service():
-                self.services.wrote(written)
-            case ConfigMap():
-                self.config_maps.wrote(written)
+        self._children[type(written).__name__].wrote(written)
 
-    def deleted(self, kind: Kind, key: Key, uid: str) -> None:
-        self._child_stores()[kind].mark_deleting(key, uid)
-
-    def _child_stores(self) -> dict[Kind, Store[Pod] | Store[Service] | Store[ConfigMap]]:
-        return {"Pod": self.pods, "Service": self.services, "ConfigMap": self.config_maps}
+    def deleted(self, kind: KindName, key: Key, uid: str) -> None:
+        self._children[kind].mark_deleting(key, uid)
 
     def _job_changed(self, change: Change[PaddleJob]) -> None:
         job = change.after or change.before
@@ -161,9 +146,8 @@ def _nothing_new(change: Change[Any]) -> bool:
     before, after = change.before, change.after
     if before is None or after is None:
         return False
-    return _of_interest(before.metadata) == _of_interest(after.metadata) and (
-        not isinstance(before, Pod) or (before.status, before.spec) == (after.status, after.spec)
-    )
+    same = msgspec.structs.replace(before, metadata=after.metadata) == after
+    return same and _of_interest(before.metadata) == _of_interest(after.metadata)
 
 
 def _of_interest(meta: ObjectMeta) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ import msgspec
 
 from paddlejob.api import PaddleJob, reasons
 from paddlejob.core import Create, Plan, Refusal, Update
-from paddlejob.core.observe import Kind
+from paddlejob.core.children import KindName
 
 FIRST_DELAY = timedelta(seconds=2)
 LONGEST_DELAY = timedelta(seconds=60)
@@ -73,9 +73,9 @@ class Memory:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))
 
 
-def _asked_for(job: PaddleJob, tried: Plan) -> Iterator[tuple[Kind, str]]:
+def _asked_for(job: PaddleJob, tried: Plan) -> Iterator[tuple[KindName, str]]:
     if tried.ports:
-        yield "PaddleJob", job.metadata.name
+        yield job.kind, job.metadata.name
     for action in tried.actions:
         match action:
             case Create(kind=kind, name=name) | Update(kind=kind, name=name):

@@ -8,8 +8,8 @@ import msgspec
 
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import GROUP, PLURAL, VERSION
-from paddlejob.core import ConfigMap, Pod, Service
-from paddlejob.core.observe import Kind
+from paddlejob.core import KINDS, Pod
+from paddlejob.core.children import KindName
 from paddlejob.kube.objects import Resource
 
 
@@ -18,14 +18,9 @@ class Event(msgspec.Struct, frozen=True):
 
 
 JOBS = Resource(GROUP, VERSION, PLURAL, PaddleJob)
-PODS = Resource("", "v1", "pods", Pod)
-SERVICES = Resource("", "v1", "services", Service)
-CONFIG_MAPS = Resource("", "v1", "configmaps", ConfigMap)
 EVENTS = Resource("events.k8s.io", "v1", "events", Event)
 
-Child = Pod | Service | ConfigMap
-CHILDREN: dict[Kind, Resource[Any]] = {
-    "Pod": PODS,
-    "Service": SERVICES,
-    "ConfigMap": CONFIG_MAPS,
+CHILDREN: dict[KindName, Resource[Any]] = {
+    one.name: Resource(one.group, one.version, one.plural, one.type) for one in KINDS
 }
+PODS: Resource[Pod] = CHILDREN[Pod.__name__]

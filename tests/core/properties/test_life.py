@@ -132,9 +132,8 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def a_still_world_settles(self) -> None:
         """No live-lock: a copy of the world in which nothing else happens comes to rest."""
-        copy = World(self.world.job, self.world.pods.values())
+        copy = World(self.world.job, [one for found in self.world.children.values() for one in found.values()])
         copy.now = self.world.now
-        copy.services, copy.config_maps = dict(self.world.services), dict(self.world.config_maps)
         copy.settle()
         if copy.job.status.phase == "Suspended":
             assert all(pod.deleting for pod in copy.pods.values())

@@ -52,9 +52,7 @@ def test_plan_is_total_and_pure(job: PaddleJob, there: Children) -> None:
 @given(jobs, children)
 def test_a_still_world_settles_and_nothing_is_asked_twice(job: PaddleJob, there: Children) -> None:
     pods, services, config_maps, refusals = there
-    world = World(job, pods, refusals)
-    world.services = {one.metadata.name: one for one in services}
-    world.config_maps = {one.metadata.name: one for one in config_maps}
+    world = World(job, [*pods, *services, *config_maps], refusals)
     turns = world.settle()
     asked = [msgspec.json.encode(one) for made in turns for one in (*made.events, *made.actions, *made.questions)]
     assert len(asked) == len(set(asked))

@@ -1,0 +1,66 @@
+"""The ConfigMap that holds what all pods of a job are told: one per job, rewritten in place for each attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from paddlejob.api import PaddleJob
+from paddlejob.api import names as n
+from paddlejob.core.actions import Body, Create, Update
+from paddlejob.core.children import Child
+from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.lives import life_of
+from paddlejob.core.observe import Observed
+from paddlejob.core.pods import owner
+
+
+class ConfigMap(Child, frozen=True, kw_only=True):
+    pass
+
+
+def config_map(job: PaddleJob, data: dict[str, str]) -> Body:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": job.metadata.name,
+            "namespace": job.metadata.namespace,
+            "labels": {n.LABEL_JOB: job.metadata.name, n.LABEL_ATTEMPT: str(job.status.attempt)},
+            "ownerReferences": [owner(job)],
+        },
+        "data": data,
+    }
+
+
+def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create | Update]:
+    if observed.config_map is not None:
+        return
+    data = life_of(job).environment(job, observed)
+    if data is None:
+        return
+    name, body = job.metadata.name, config_map(job, data)
+    if old := observed.old_config_map:
+        yield Update(CONFIG_MAPS.name, name, old.metadata.uid, body)
+    else:
+        yield Create(CONFIG_MAPS.name, name, body)
+
+
+def precedes_pods(job: PaddleJob) -> bool:
+    """Where names are known beforehand. By address, pods come first and wait for it."""
+    return job.spec.network == "Service"
+
+
+def is_cleaned(_: ConfigMap, __: Extent) -> bool:
+    """It stays with the job: it is small, and pods that are kept refer to it."""
+    return False
+
+
+CONFIG_MAPS = Kind(
+    type=ConfigMap,
+    plural="configmaps",
+    names=lambda job: (job.metadata.name,),
+    missing=missing,
+    precedes_pods=precedes_pods,
+    is_cleaned=is_cleaned,
+)

@@ -1,0 +1,70 @@
+"""Jobs with fixed members: they start together, a lost one cannot come back alone, and all workers must succeed.
+
+What such a job does about a lost member stands in `restart` and `replace`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.api.status import Phase
+from paddlejob.core import ending, progress
+from paddlejob.core.actions import Body
+from paddlejob.core.environment import shared_environment
+from paddlejob.core.observe import Observed
+from paddlejob.core.replace import refills
+
+POD_DEFAULTS: Body = {"restartPolicy": "Never"}
+NOT_TOLD: frozenset[str] = frozenset()
+
+environment = shared_environment
+
+
+def remember(job: PaddleJob, base: Status, observed: Observed, _: datetime) -> Status:
+    return msgspec.structs.replace(base, deleted_after_success=ending.deleted_after_success(job, observed) or None)
+
+
+def judge(
+    job: PaddleJob, _: Status, observed: Observed, __: datetime
+) -> ending.Completed | ending.Failed | ending.Disrupted | None:
+    return ending.judge(job, observed)
+
+
+def phase(job: PaddleJob, _: Status, observed: Observed) -> Phase:
+    return progress.phase(job, observed)
+
+
+def stall(_: PaddleJob, __: Observed) -> None:
+    return None
+
+
+def told(status: Status, _: bool) -> Status:
+    return status
+
+
+def builds(_: PaddleJob, __: Observed) -> bool:
+    return True
+
+
+def fills(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+    """A pod that is missing after the launch is lost: a matter of how the job ends, unless it is replaced alone."""
+    return not ending.launched(job, observed) or refills(job, observed, now)
+
+
+def removes(_: PaddleJob, __: Observed) -> tuple[()]:
+    return ()
+
+
+def asks(_: PaddleJob, __: Observed, ___: datetime) -> tuple[()]:
+    return ()
+
+
+def wakes_at(_: PaddleJob, __: Observed) -> None:
+    return None
+
+
+def farewell(_: PaddleJob, __: Status, ___: Observed, ____: datetime) -> None:
+    return None

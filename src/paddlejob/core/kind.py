@@ -1,0 +1,40 @@
+"""What describes one kind of object that a job owns: where it lives, how it is read, when it is made and removed.
+
+Each kind has a file of its own; `kinds` is the table of them. Whoever acts on what a job owns goes through the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.core.actions import Create, Update
+from paddlejob.core.children import Child, KindName
+from paddlejob.core.observe import Observed
+
+C = TypeVar("C", bound=Child)
+Extent = Literal["everything", "what still runs"]
+
+
+class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
+    type: type[C]
+    """As much of an object as decisions read. It bears the name of the kind."""
+    group: str = ""
+    version: str = "v1"
+    plural: str
+    names: Callable[[PaddleJob], tuple[str, ...]]
+    """What the job's objects of this kind are called."""
+    missing: Callable[[PaddleJob, Observed, datetime], Iterable[Create | Update]]
+    """What of it a living job lacks now."""
+    precedes_pods: Callable[[PaddleJob], bool]
+    """Whether no pod is made while something of it is missing."""
+    is_cleaned: Callable[[C, Extent], bool]
+    """Whether an object of it goes when the job has ended and so much is to be removed."""
+
+    @property
+    def name(self) -> KindName:
+        return self.type.__name__

@@ -1,0 +1,69 @@
+"""The kinds of lives that jobs lead, and the one place where a job's is chosen.
+
+A life is a module with these functions: `fixed`, whose members start and end together, and `elastic`, whose workers
+come and go. What both have in common is `plan`'s.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from paddlejob.api import PaddleJob, Status
+from paddlejob.api.status import Phase
+from paddlejob.core import elastic, fixed
+from paddlejob.core.actions import Body, Delete, Plan, Question
+from paddlejob.core.ending import Completed, Disrupted, Failed
+from paddlejob.core.observe import Observed
+from paddlejob.core.stalling import Stall
+
+
+class Life(Protocol):
+    POD_DEFAULTS: Body
+    """What a pod's spec says where the user is silent."""
+    NOT_TOLD: frozenset[str]
+    """Variables that a pod of such a job is not given."""
+
+    def remember(self, job: PaddleJob, base: Status, observed: Observed, now: datetime, /) -> Status:
+        """The status with what this look adds to the memory."""
+
+    def judge(
+        self, job: PaddleJob, status: Status, observed: Observed, now: datetime, /
+    ) -> Completed | Failed | Disrupted | None:
+        """The end that the world shows, None while there is none. `status` is what is remembered."""
+
+    def phase(self, job: PaddleJob, status: Status, observed: Observed, /) -> Phase:
+        """Of a job that has not ended."""
+
+    def stall(self, job: PaddleJob, observed: Observed, /) -> Stall | None:
+        """What holds up only such jobs."""
+
+    def told(self, status: Status, stalled: bool, /) -> Status:
+        """With what only such jobs tell. `stalled`: whether by what holds up only such jobs."""
+
+    def environment(self, job: PaddleJob, observed: Observed, /) -> dict[str, str] | None:
+        """What all pods are told; None while that is not known yet."""
+
+    def builds(self, job: PaddleJob, observed: Observed, /) -> bool:
+        """Whether anything is made now."""
+
+    def fills(self, job: PaddleJob, observed: Observed, now: datetime, /) -> bool:
+        """Whether pods that are missing are made."""
+
+    def removes(self, job: PaddleJob, observed: Observed, /) -> tuple[Delete, ...]:
+        """What nobody wants any more while the job lives."""
+
+    def asks(self, job: PaddleJob, observed: Observed, now: datetime, /) -> tuple[Question, ...]:
+        """What etcd is asked while the job lives."""
+
+    def wakes_at(self, job: PaddleJob, observed: Observed, /) -> datetime | None:
+        """When to look again though nothing has happened."""
+
+    def farewell(self, job: PaddleJob, status: Status, observed: Observed, now: datetime, /) -> Plan | None:
+        """After the end: what is still to do, besides what `cleanPodPolicy` asks for, before the job may go."""
+
+
+def life_of(job: PaddleJob) -> Life:
+    if job.spec.is_elastic:
+        return elastic
+    return fixed
