@@ -50,8 +50,13 @@ class Mistake(msgspec.Struct, frozen=True):
     meant: str | None = None
 
     def __str__(self) -> str:
-        path = shown(self.path)
-        return self.text if self.text.startswith(path) else f"{path}: {self.text}"
+        return self.about(shown(self.path))
+
+    def about(self, name: str) -> str:
+        """The sentence, with another name for the field."""
+        if self.text.startswith(name):
+            return self.text
+        return f"{name} {self.text}" if self.text.startswith(("is ", "must ")) else f"{name}: {self.text}"
 
 
 def shown(path: Path) -> str:
@@ -113,7 +118,7 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
 
 
 def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
-    if meant := _close(name, known):
+    if meant := _close(str(name), known):
         advice = f"did you mean `{meant}`?"
     elif len(known) <= _MOST_CHOICES:
         advice = f"here go {', '.join(known)}"
@@ -155,7 +160,7 @@ def _said(value: object) -> str:
         return "nothing"
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
-    text = msgspec.json.encode(value).decode()
+    text = msgspec.json.encode(value).decode() if isinstance(value, str | int | float) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -150,7 +150,7 @@ def _tidied_keys(node: yaml.MappingNode, path: Place, seen: dict[int, bool]) -> 
         key.tag = "tag:yaml.org,2002:str"
         line, column = key.start_mark.line + 1, key.start_mark.column + 1
         if key.value in lines:
-            yield _Found(line, column, f"{shown(at)}: stands twice, first at line {lines[key.value]}: keep one of them")
+            yield _Found(line, column, f"{shown(at)} is there twice, first at line {lines[key.value]}: keep one")
         lines.setdefault(key.value, line)
 
 

@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from paddlejob.api.names import LONGEST_NAME, pod_name
+from paddlejob.api.names import LONGEST_NAME
 
 _MEMORY = re.compile(r"[1-9][0-9]*([EPTGMKk]|[EPTGMK]i)")
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VARIABLE = re.compile(r"[^=\0]+")
 
@@ -58,19 +57,6 @@ def path(parameter: str, value: object) -> str:
     said = text(parameter, value)
     if not said.startswith("/"):
         raise ValueError(f"{parameter} must be an absolute path, beginning with /, not {said!r}")
-    return said
-
-
-def job_name(parameter: str, value: object, pods: Mapping[str, int]) -> str:
-    """A name that makes good pod names too; `pods` says how many there are of each role."""
-    said = text(parameter, value)
-    if not _NAME.fullmatch(said):
-        raise ValueError(
-            f"{parameter} must begin with a letter and hold only lower-case letters, digits and '-', not {said!r}"
-        )
-    longest = max(len(pod_name(said, "worker" if role == "worker" else "ps", n - 1)) for role, n in pods.items() if n)
-    if longest > LONGEST_NAME:
-        raise ValueError(f"{parameter} is {longest - LONGEST_NAME} characters too long: pods are named after it")
     return said
 
 
