@@ -69,6 +69,18 @@ ONE_MISTAKE = {
         JOB + "          env:\n          - name: A\n            value: 1\n",
         f'job.yaml:16:13: {POD}.containers[0].env[0].value must be text, not 1: write it in quotes, "1"',
     ),
+    "a value as it was written": (
+        JOB + "          env: [{name: A, value: yes}]\n",
+        f'job.yaml:14:27: {POD}.containers[0].env[0].value must be text, not yes: write it in quotes, "yes"',
+    ),
+    "a number as it was written": (
+        JOB + "          env: [{name: A, value: 010}]\n",
+        f'job.yaml:14:27: {POD}.containers[0].env[0].value must be text, not 010: write it in quotes, "010"',
+    ),
+    "a namespace that is a path": (
+        JOB.replace("name: train", "name: train\n  namespace: ../x"),
+        'job.yaml:5:3: metadata.namespace: "../x" cannot be the name of a namespace: use at most 63 lower-case',
+    ),
     "a list that is text": (
         JOB.replace("[python, train.py]", "python train.py"),
         f"job.yaml:13:11: {POD}.containers[0].command must be a list (each item after a `- `), "

@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from paddlejob.api.names import LONGEST_NAME
+from paddlejob.api.names import LABEL, is_label
 
 _MEMORY = re.compile(r"[1-9][0-9]*([EPTGMKk]|[EPTGMK]i)")
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VARIABLE = re.compile(r"[^=\0]+")
 
 
@@ -62,8 +61,8 @@ def path(parameter: str, value: object) -> str:
 
 def namespace(parameter: str, value: object) -> str:
     said = text(parameter, value)
-    if not _LABEL.fullmatch(said) or len(said) > LONGEST_NAME:
-        raise ValueError(f"{parameter} must be lower-case letters, digits and '-', at most 63 of them, not {said!r}")
+    if not is_label(said):
+        raise ValueError(f"{parameter}: {said!r} cannot be the name of a namespace: {LABEL}")
     return said
 
 
