@@ -44,3 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((at for at, name in enumerate(LONG) if item.nodeid.startswith(name)), len(LONG))
 
     items.sort(key=place)
+    for item in items:
+        if "binaries" in getattr(item, "fixturenames", ()):
+            item.add_marker("cluster")

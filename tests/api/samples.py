@@ -130,6 +130,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
         f"{CONTAINER}.resources.limits.cpu",
     ),
     "an unknown restartPolicy": (in_pod("restartPolicy", "Sometimes"), f"{POD}.restartPolicy"),
+    "a namespace that is a path": (changed("metadata.namespace", "../x"), "namespace"),
     "an empty item": (in_pod("containers", [None]), CONTAINER),
     "an empty name": (in_pod("containers", [{"name": None}]), f"{CONTAINER}.name"),
     "a node selector of numbers": (in_pod("nodeSelector", {"gpu": 1}), f"{POD}.nodeSelector.gpu"),

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
+from paddlejob.api import Condition, Status
 from paddlejob.api.mistakes import job_of, mistakes
+from paddlejob.api.status import as_json
 from tests.api.samples import POD, REFUSED, RULES, TAKEN, changed, in_pod
+from tests.builders import a_job as a_built_job
 from tests.scenarios.desk import Json, a_job, a_role
 
 
@@ -83,6 +87,13 @@ def silent() -> Iterator[tuple[str, Json, str]]:
 def test_a_rule_is_silent_about_what_is_wrong_already(spec: Json, words: str) -> None:
     (only,) = mistakes({**a_job("sample"), "spec": spec})
     assert words in str(only)
+
+
+def test_a_job_as_an_api_server_shows_it_is_taken() -> None:
+    seen: Json = msgspec.to_builtins(a_built_job().build())
+    seen["status"] = as_json(Status(phase="Running", conditions=(Condition(type="Running", status="True"),)))
+    seen["metadata"] |= {"managedFields": [{"manager": "kubectl"}], "ownerReferences": [{"kind": "CronJob"}]}
+    assert mistakes(msgspec.json.decode(msgspec.json.encode(seen))) == []
 
 
 def test_a_misspelt_second_worker_hides_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.cli.person import Person
-from tests.scenarios.desk import Json, a_job
+from tests.scenarios.desk import Json, a_job, a_role
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.yaml"))
@@ -52,9 +52,20 @@ def test_other_forms_can_be_read_too(alone: Person) -> None:
 
 
 def test_a_job_that_would_become_nothing_says_why(alone: Person) -> None:
-    said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", worker={"replicas": 0})))
+    said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", suspend=True)))
     assert said.code == 2
     assert "none: nothing would be made: " in said.sentence
+
+
+def test_a_wrong_job_is_told_whole(alone: Person) -> None:
+    said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", worker=a_role(0), wthGloo=1), indent=1))
+    assert said.code == 2
+    assert said.err.splitlines() == [
+        "paddlejob: standard input: 2 mistakes",
+        "standard input:9:4: spec.worker.replicas: a job without workers never ends: set spec.worker with replicas of"
+        " 1 or more",
+        "standard input:24:3: spec.wthGloo: there is no such field: did you mean `withGloo`?",
+    ]
 
 
 def test_an_elastic_job_is_shown_with_the_etcd_that_it_names(alone: Person) -> None:

@@ -59,7 +59,7 @@ ONE_MISTAKE = {
     ),
     "a wrong type": (
         JOB.replace("replicas: 2", 'replicas: "two"'),
-        'job.yaml:7:5: spec.worker.replicas: must be a whole number, not "two"',
+        'job.yaml:7:5: spec.worker.replicas must be a whole number, not "two"',
     ),
     "an unknown value": (
         JOB + "  cleanPodPolicy: onfailure\n",
@@ -67,18 +67,30 @@ ONE_MISTAKE = {
     ),
     "a number that should be text": (
         JOB + "          env:\n          - name: A\n            value: 1\n",
-        f'job.yaml:16:13: {POD}.containers[0].env[0].value: must be text, not 1: write it in quotes, "1"',
+        f'job.yaml:16:13: {POD}.containers[0].env[0].value must be text, not 1: write it in quotes, "1"',
+    ),
+    "a value as it was written": (
+        JOB + "          env: [{name: A, value: yes}]\n",
+        f'job.yaml:14:27: {POD}.containers[0].env[0].value must be text, not yes: write it in quotes, "yes"',
+    ),
+    "a number as it was written": (
+        JOB + "          env: [{name: A, value: 010}]\n",
+        f'job.yaml:14:27: {POD}.containers[0].env[0].value must be text, not 010: write it in quotes, "010"',
+    ),
+    "a namespace that is a path": (
+        JOB.replace("name: train", "name: train\n  namespace: ../x"),
+        'job.yaml:5:3: metadata.namespace: "../x" cannot be the name of a namespace: use at most 63 lower-case',
     ),
     "a list that is text": (
         JOB.replace("[python, train.py]", "python train.py"),
-        f"job.yaml:13:11: {POD}.containers[0].command: must be a list (each item after a `- `), "
+        f"job.yaml:13:11: {POD}.containers[0].command must be a list (each item after a `- `), "
         'not "python train.py"',
     ),
     "something left out": (
         JOB.replace("- name: paddle\n          image", "- image"),
-        f"job.yaml:11:11: {POD}.containers[0].name: is missing: add it",
+        f"job.yaml:11:11: {POD}.containers[0].name is missing: add it",
     ),
-    "no name": (JOB.replace("  name: train", "  labels: {}"), "job.yaml:3:1: metadata.name: is missing: add it"),
+    "no name": (JOB.replace("  name: train", "  labels: {}"), "job.yaml:3:1: metadata.name is missing: add it"),
     "a rule": (
         JOB.replace("replicas: 2", "replicas: 0"),
         "job.yaml:7:5: spec.worker.replicas: a job without workers never ends: set spec.worker with replicas of 1 or"
@@ -100,21 +112,21 @@ ONE_MISTAKE = {
     ),
     "no version": (
         JOB.partition("\n")[2],
-        "job.yaml:1:1: apiVersion: is missing: write batch.paddlepaddle.org/v1",
+        "job.yaml:1:1: apiVersion is missing: write batch.paddlepaddle.org/v1",
     ),
-    "a misspelt kind": (JOB.replace("PaddleJob", "Paddlejob"), "job.yaml:2:1: kind: is 'Paddlejob': write PaddleJob"),
-    "no kind": (JOB.replace("kind: PaddleJob\n", ""), "job.yaml:1:1: kind: is missing: write PaddleJob"),
+    "a misspelt kind": (JOB.replace("PaddleJob", "Paddlejob"), "job.yaml:2:1: kind is 'Paddlejob': write PaddleJob"),
+    "no kind": (JOB.replace("kind: PaddleJob\n", ""), "job.yaml:1:1: kind is missing: write PaddleJob"),
     "a key that stands twice": (
         JOB.replace("replicas: 2", "replicas: 2\n    replicas: 3"),
-        "job.yaml:8:5: spec.worker.replicas: stands twice, first at line 7: keep one of them",
+        "job.yaml:8:5: spec.worker.replicas is there twice, first at line 7: keep one",
     ),
     "a mistake in the second document": (
         f"kind: Pod\n---\n{JOB}  suspend: 1\n",
-        "job.yaml:16:3: spec.suspend: must be true or false, not 1",
+        "job.yaml:16:3: spec.suspend must be true or false, not 1",
     ),
     "a mistake in a List": (
         "kind: List\nitems:\n- " + JOB.replace("\n", "\n  ") + "  suspend: 1\n",
-        "job.yaml:16:5: items[0].spec.suspend: must be true or false, not 1",
+        "job.yaml:16:5: items[0].spec.suspend must be true or false, not 1",
     ),
     "a mistake that is merged": (
         JOB.replace("worker:", "ps: &role") + "  worker: {<<: *role, replica: 3}\n",
@@ -122,11 +134,11 @@ ONE_MISTAKE = {
     ),
     "a ConfigMap of numbers": (
         f"{JOB}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: a}}\ndata:\n  RATE: 0.1\n",
-        'job.yaml:19:3: data.RATE: must be text, not 0.1: write it in quotes, "0.1"',
+        'job.yaml:19:3: data.RATE must be text, not 0.1: write it in quotes, "0.1"',
     ),
     "a Secret without a name": (
         f"{JOB}---\nkind: Secret\napiVersion: v1\ndata: {{}}\n",
-        "job.yaml:15:1: metadata: is missing: add it",
+        "job.yaml:15:1: metadata is missing: add it",
     ),
     "words": ("just words", "job.yaml:1:1: an object is a mapping that begins with apiVersion and kind"),
     "a list": ("- 1\n- 2\n", "job.yaml:1:1: an object is a mapping that begins with apiVersion and kind"),
@@ -158,10 +170,10 @@ def test_all_mistakes_are_told_at_once_in_their_order() -> None:
         "job.yaml: 5 mistakes",
         "job.yaml:4:3: metadata.name becomes part of host names: use lower-case letters, digits and '-',"
         " begin with a letter, end with a letter or digit, no dots",
-        'job.yaml:7:5: spec.worker.replicas: must be a whole number, not "two"',
+        'job.yaml:7:5: spec.worker.replicas must be a whole number, not "two"',
         f"job.yaml:13:11: {POD}.containers[0].comand: there is no such field: did you mean `command`?",
         "job.yaml:14:3: spec.gloo: there is no such field: did you mean `withGloo`?",
-        "job.yaml:15:3: spec.ps: must be a mapping (lines of `key: value`), not a list",
+        "job.yaml:15:3: spec.ps must be a mapping (lines of `key: value`), not a list",
     ]
 
 

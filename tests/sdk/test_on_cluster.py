@@ -188,8 +188,8 @@ def test_what_goes_wrong_is_said_so_that_a_person_can_act(
         PaddleJob.get("nothing", desk.namespace)
     with pytest.raises(errors.NoNamespace, match="kubectl create namespace nowhere"):
         PaddleJob.from_yaml(yaml.safe_dump({**a_job("a"), "metadata": {"name": "a", "namespace": "nowhere"}})).submit()
-    with pytest.raises(errors.Invalid, match="replicaz"):
-        written("typo", worker={**a_role(1), "replicaz": 2}).submit()
+    with pytest.raises(ValueError, match="replicaz: there is no such field: did you mean `replicas`"):
+        written("typo", worker={**a_role(1), "replicaz": 2})
     with pytest.raises(errors.NoCluster, match="elsewhere"):
         written("b").submit(context="elsewhere")
     assert kubeconfig.exists()

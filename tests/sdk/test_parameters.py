@@ -163,8 +163,11 @@ REFUSED: dict[str, tuple[Json, type[Exception], str]] = {
     "a number as a variable": ({"env": {"EPOCHS": 3}}, TypeError, "env"),
     "no name of a variable": ({"env": {"": "3"}}, ValueError, "env"),
     "variables as a list": ({"env": ["A=1"]}, TypeError, "env"),
-    "an unknown field": ({"spec": {"backofLimit": 3}}, ValueError, "spec"),
+    "an unknown field": ({"spec": {"backofLimit": 3}}, ValueError, "spec.backofLimit: .*did you mean `backoffLimit`"),
     "a wrong field": ({"spec": {"backoffLimit": -3}}, ValueError, "spec"),
+    "a field of another type": ({"spec": {"suspend": 1}}, ValueError, "spec.suspend must be true or false, not 1"),
+    "servers of an elastic job": ({"spec": {"elastic": 1}}, ValueError, "elastic jobs have no parameter servers"),
+    "too many trainers": ({"trainers": 10_000}, ValueError, "trainers: a job may have at most 10000 pods"),
     "a role as a field": ({"spec": {"worker": {}}}, ValueError, "spec"),
     "fields as a list": ({"spec": []}, TypeError, "spec"),
 }

@@ -32,16 +32,22 @@ def text(*documents: Any) -> str:
 
 JOB = a_job("job")
 REFUSED = {
-    "no such file": ("missing.yaml", r"missing.yaml cannot be read: No such file"),
-    "a binary file": ("binary.yaml", r"binary.yaml is not a text file"),
+    "no such file": ("missing.yaml", r"missing.yaml: cannot be read: No such file"),
+    "a binary file": ("binary.yaml", r"binary.yaml: is not a text file"),
     "no YAML": ("a: [\nb: 1\n", "is not YAML"),
-    "no job": (text({"kind": "ConfigMap", "metadata": {"name": "a"}}), "exactly one PaddleJob, and holds 0"),
-    "two jobs": (text(JOB, JOB), "exactly one PaddleJob, and holds 2"),
-    "no mapping": ("- 1\n- 2\n", "holds 0"),
+    "no job": (
+        text({"kind": "ConfigMap", "metadata": {"name": "a"}}),
+        "the YAML: it holds no PaddleJob, only ConfigMap",
+    ),
+    "two jobs": (text(JOB, JOB), "it must hold one PaddleJob, and holds 2, at lines 1 and 16"),
+    "no mapping": ("- 1\n- 2\n", "the YAML:1:1: an object is a mapping that begins with"),
     "something else beside it": (text(JOB, {"kind": "Pod"}), "only ConfigMaps and Secrets are understood, not Pod"),
-    "a nameless ConfigMap": (text(JOB, {"kind": "ConfigMap"}), "metadata.name of the ConfigMap is missing"),
-    "another version": (text({**JOB, "apiVersion": "v2"}), "apiVersion is 'v2'"),
-    "a wrong type": (text({**JOB, "spec": {"worker": {"replicas": "two"}}}), "Expected `int`"),
+    "a nameless ConfigMap": (text(JOB, {"kind": "ConfigMap"}), "the YAML:16:1: metadata is missing"),
+    "another version": (text({**JOB, "apiVersion": "v2"}), 'the YAML:1:1: apiVersion: "v2" is unknown'),
+    "a wrong type": (
+        text({**JOB, "spec": {"worker": {"replicas": "two"}}}),
+        "spec.worker.replicas must be a whole number",
+    ),
     "no name": (text({**JOB, "metadata": {}}), "metadata.name is missing"),
 }
 

@@ -16,7 +16,7 @@ import msgspec
 
 from paddlejob.api import crd
 from paddlejob.api.job import PaddleJob
-from paddlejob.api.names import API_VERSION
+from paddlejob.api.names import API_VERSION, LABEL, is_label
 from paddlejob.api.rules import broken
 
 Json = dict[str, Any]
@@ -43,15 +43,22 @@ _MOST_CHOICES = 15
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """`meant` is the field, not there otherwise, that a misspelt one probably stands for."""
+    """`meant` is the field, not there otherwise, that a misspelt one probably stands for; `said` is a number or
+    a flag in place of another type, as it stands in the text."""
 
     path: Path
     text: str
     meant: str | None = None
+    said: str = ""
 
     def __str__(self) -> str:
-        path = shown(self.path)
-        return self.text if self.text.startswith(path) else f"{path}: {self.text}"
+        return self.about(shown(self.path))
+
+    def about(self, name: str) -> str:
+        """The sentence, with another name for the field."""
+        if self.text.startswith(name):
+            return self.text
+        return f"{name} {self.text}" if self.text.startswith(("is ", "must ")) else f"{name}: {self.text}"
 
 
 def shown(path: Path) -> str:
@@ -71,6 +78,9 @@ def mistakes(document: Json) -> list[Mistake]:
         return found or [Mistake((), str(error))]
     wrong = [shown(one.path) for one in found]
     wrong += [shown((*one.path[:-1], one.meant)) for one in found if one.meant]
+    if not is_label(job.metadata.namespace or "default"):
+        text = f"{_said(job.metadata.namespace)} cannot be the name of a namespace: {LABEL}"
+        found.append(Mistake(("metadata", "namespace"), text))
     for rule in broken(job):
         if not any(_overlap(read, one) for read in rule.reads for one in wrong):
             found.append(Mistake(tuple(rule.reads[0].split(".")), rule.message))
@@ -86,7 +96,7 @@ def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]
     """Where a value does not follow a structural schema."""
     wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else [schema["type"]]
     if not any(isinstance(value, _TYPES[one]) and isinstance(value, bool) == (one == "boolean") for one in wanted):
-        yield Mistake(path, _of_another_type(value, wanted))
+        yield _of_another_type(value, wanted, path)
     elif isinstance(value, dict):
         yield from _in_mapping(value, schema, path)
     elif isinstance(value, list):
@@ -108,12 +118,12 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
             yield _unknown(name, list(known), path, value)
     for name in schema.get("required", ()):
         if name not in given:
-            (only, *others_) = schema["properties"].get(name, {}).get("enum", ("", ""))
-            yield Mistake((*path, name), "is missing: add it" if others_ else f"is missing: write {only}")
+            choices = schema["properties"].get(name, {}).get("enum", ())
+            yield Mistake((*path, name), f"is missing: {f'write {choices[0]}' if len(choices) == 1 else 'add it'}")
 
 
 def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
-    if meant := _close(name, known):
+    if meant := _close(str(name), known):
         advice = f"did you mean `{meant}`?"
     elif len(known) <= _MOST_CHOICES:
         advice = f"here go {', '.join(known)}"
@@ -122,11 +132,12 @@ def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
     return Mistake((*path, name), f"there is no such field: {advice}", None if meant in beside else meant)
 
 
-def _of_another_type(value: object, wanted: list[str]) -> str:
-    must = f"must be {' or '.join(_WANTED[one] for one in wanted)}, not {_said(value)}"
-    if "string" in wanted and isinstance(value, bool | int | float):
-        return f'{must}: write it in quotes, "{msgspec.json.encode(value).decode()}"'
-    return must
+def _of_another_type(value: object, wanted: list[str], path: Path) -> Mistake:
+    said = _said(value)
+    must = f"must be {' or '.join(_WANTED[one] for one in wanted)}, not {said}"
+    if not isinstance(value, int | float):
+        return Mistake(path, must)
+    return Mistake(path, f'{must}: write it in quotes, "{said}"' if "string" in wanted else must, said=said)
 
 
 def _out_of_bounds(value: Any, schema: Json) -> str | None:
@@ -155,7 +166,7 @@ def _said(value: object) -> str:
         return "nothing"
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
-    text = msgspec.json.encode(value).decode()
+    text = msgspec.json.encode(value).decode() if isinstance(value, str | int | float) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -5,6 +5,7 @@ Names are functions of the job alone, so that a repeated create meets the object
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 GROUP = "batch.paddlepaddle.org"
@@ -38,6 +39,13 @@ ANNOTATION_ETCD = f"{GROUP}/etcd-server"
 CONTAINER = "paddle"
 PORT = 2379
 LONGEST_NAME = 63
+LABEL = f"use at most {LONGEST_NAME} lower-case letters, digits and '-'"
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+def is_label(name: str) -> bool:
+    """Whether a namespace can have this name: a label of DNS."""
+    return len(name) <= LONGEST_NAME and _LABEL.fullmatch(name) is not None
 
 
 def pod_name(job: str, role: RoleName, index: int) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from cyclopts import Parameter
 
 from paddlejob.api import PaddleJob
+from paddlejob.api.mistakes import job_of
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
@@ -44,7 +45,7 @@ def plan_file(
 
     Example: paddlejob plan examples/wide_and_deep/job.yaml
     """
-    made = [one for job in jobs_in(read_objects(file), file) for one in becomes(_job(job, file, namespace))]
+    made = [one for job in jobs_in(read_objects(file), file) for one in becomes(_job(job, namespace))]
     match output:
         case "yaml":
             print(as_yaml(*made), end="")
@@ -96,11 +97,8 @@ def _there(body: Json) -> Child:
     return there
 
 
-def _job(document: Json, file: Path, namespace: str | None) -> PaddleJob:
-    try:
-        job = msgspec.convert(document, PaddleJob)
-    except msgspec.ValidationError as error:
-        raise BadUse(f"{file}: {str(error).replace('`$.', '`').replace(' - at', ', at')}") from error
+def _job(document: Json, namespace: str | None) -> PaddleJob:
+    job = job_of(document)
     into = namespace or job.metadata.namespace or "default"
     meta = msgspec.structs.replace(job.metadata, namespace=into, uid=UID, generation=1)
     return msgspec.structs.replace(job, metadata=meta)

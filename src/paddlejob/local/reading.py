@@ -73,8 +73,8 @@ def read_text(text: str, source: str) -> list[Document]:
             node = loader.get_node()
             found += _tidied(node, (), {})
             for place, one in _opened(loader.construct_document(node)):
-                documents.append(Document(one if isinstance(one, dict) else {}, _mark(node, place)[0]))
-                found += [_Found(*_mark(node, wrong.path), str(wrong)) for wrong in _wrong(one, place)]
+                documents.append(Document(one if isinstance(one, dict) else {}, _at(node, place)[0].line + 1))
+                found += [_found(node, wrong) for wrong in _wrong(one, place)]
     except yaml.YAMLError as error:
         raise BadFile(_not_yaml(error, text, source)) from error
     finally:
@@ -150,27 +150,33 @@ def _tidied_keys(node: yaml.MappingNode, path: Place, seen: dict[int, bool]) -> 
         key.tag = "tag:yaml.org,2002:str"
         line, column = key.start_mark.line + 1, key.start_mark.column + 1
         if key.value in lines:
-            yield _Found(line, column, f"{shown(at)}: stands twice, first at line {lines[key.value]}: keep one of them")
+            yield _Found(line, column, f"{shown(at)} is there twice, first at line {lines[key.value]}: keep one")
         lines.setdefault(key.value, line)
 
 
-def _mark(node: yaml.Node, place: Place) -> tuple[int, int]:
-    """Line and column of what stands at that place, or of the nearest thing around it."""
+def _found(document: yaml.Node, wrong: Mistake) -> _Found:
+    mark, node = _at(document, wrong.path)
+    text = str(wrong)
+    if wrong.said and isinstance(node, yaml.ScalarNode) and not node.style:
+        text = text.replace(wrong.said, node.value)  # `yes` and 010 as they were written, not as true and 8
+    return _Found(mark.line + 1, mark.column + 1, text)
+
+
+def _at(node: yaml.Node, place: Place) -> tuple[yaml.Mark, yaml.Node | None]:
+    """Where that place, or the nearest around it, begins; and the value that stands there."""
     mark = node.start_mark
     for step in place:
         if isinstance(node, yaml.MappingNode):
             # The last wins: what is merged into a mapping comes before its own keys.
             pairs = [(key, value) for key, value in node.value if key.value == step]
             if not pairs:
-                break
+                return mark, None
             key, node = pairs[-1]
             mark = key.start_mark
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
             node = node.value[step]
             mark = node.start_mark
-        else:
-            break
-    return mark.line + 1, mark.column + 1
+    return mark, node
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, source: str) -> str:

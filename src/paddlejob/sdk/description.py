@@ -16,8 +16,10 @@ import msgspec
 import yaml
 
 from paddlejob.api import PaddleJob
-from paddlejob.api.names import API_VERSION, CONTAINER, KIND
-from paddlejob.api.spec import PaddleJobSpec
+from paddlejob.api.mistakes import Mistake, job_of, mistakes, shown
+from paddlejob.api.names import API_VERSION, CONTAINER, KIND, ROLES
+from paddlejob.local.errors import BadFile
+from paddlejob.local.reading import Document, only_job, read_file, read_text
 from paddlejob.sdk.volumes import Volume, mount, named
 
 Json = dict[str, Any]
@@ -27,7 +29,8 @@ INSIDE = "RUNNING_ON_CLOUD"
 # What only a shell understands; without it, the program itself is the container's first process and hears signals.
 _FOR_A_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~!#\n]|^\s*\w+=")
 _OF_THE_SHELL = frozenset(("exec", ".", "source", "cd", "export", "set", "ulimit", "umask", "eval", "trap"))
-_ROLES = ("ps", "worker", "heter")
+# By which a person gave what stands at these places of the document.
+_PARAMETERS = {"metadata.name": "job_name", "spec.worker.replicas": "trainers", "spec.ps.replicas": "pservers"}
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -39,7 +42,7 @@ class Description(msgspec.Struct, frozen=True):
 
     @property
     def job(self) -> PaddleJob:
-        return msgspec.convert(self.document, PaddleJob)
+        return job_of(self.document)
 
     @property
     def name(self) -> str:
@@ -77,21 +80,23 @@ def describe(said: Parameters) -> Description:
     roles["worker"] = _role(said, said.trainers, gpus=said.gpus)
     metadata = {"name": said.job_name, **({"namespace": said.namespace} if said.namespace else {})}
     document = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": {**said.spec, **roles}}
+    if wrong := mistakes(document):
+        raise ValueError("\n".join(_by_parameter(one) for one in wrong))
     return Description(document)
 
 
+def _by_parameter(wrong: Mistake) -> str:
+    path = shown(wrong.path)
+    return wrong.about(_PARAMETERS.get(path, path))
+
+
 def other_fields(parameter: str, value: object) -> Json:
-    """Further fields of the resource's spec, such as backoffLimit, checked as the API server would."""
+    """Further fields of the resource's spec, such as backoffLimit."""
     if not isinstance(value, Mapping):
         raise TypeError(f"{parameter} must be a mapping, not {type(value).__name__}")
-    known = {field.encode_name for field in msgspec.structs.fields(PaddleJobSpec)} - set(_ROLES)
-    for name in value:
-        if name not in known:
-            raise ValueError(f"{parameter}: {name!r} is not one of {', '.join(sorted(known))}")
-    try:
-        msgspec.convert(value, PaddleJobSpec)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{parameter}: {str(error).replace('`$.', '`')}") from error
+    for role in ROLES:
+        if role in value:
+            raise ValueError(f"{parameter}: {role} is made from the other parameters: remove it")
     return dict(value)
 
 
@@ -138,43 +143,20 @@ def _resources(said: Parameters, gpus: int) -> Json:
 
 def read(source: str | Path) -> Description:
     """From a file, or from the text itself: a string of several lines is no file name."""
-    if isinstance(source, str) and "\n" in source:
-        return _described(source, "the YAML", str(Path.cwd()))
-    path = Path(source)
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a text file in UTF-8") from error
-    return _described(text, str(path), str(path.resolve().parent))
+        if isinstance(source, str) and "\n" in source:
+            return _described(read_text(source, "the YAML"), "the YAML", Path.cwd())
+        path = Path(source)
+        return _described(read_file(path), str(path), path.resolve().parent)
+    except BadFile as error:
+        raise ValueError(str(error)) from error
 
 
-def _described(text: str, source: str, folder: str) -> Description:
-    try:
-        documents = [one for one in yaml.safe_load_all(text) if one]
-    except yaml.YAMLError as error:
-        raise ValueError(f"{source} is not YAML: {' '.join(str(error).split())}") from error
-    jobs = [one for one in documents if isinstance(one, dict) and one.get("kind") == KIND]
-    if len(jobs) != 1:
-        raise ValueError(f"{source} must hold exactly one PaddleJob, and holds {len(jobs)}")
-    beside = [one for one in documents if one is not jobs[0]]
+def _described(documents: list[Document], source: str, folder: Path) -> Description:
+    job = only_job(source, documents)
+    beside = [one for one in documents if one.body is not job]
     for one in beside:
-        kind = one.get("kind") if isinstance(one, dict) else None
-        if kind not in ("ConfigMap", "Secret"):
-            raise ValueError(f"{source}: beside a PaddleJob only ConfigMaps and Secrets are understood, not {kind}")
-        if not isinstance(one.get("metadata"), dict) or not one["metadata"].get("name"):
-            raise ValueError(f"{source}: metadata.name of the {kind} is missing")
-    _checked(jobs[0], source)
-    return Description(jobs[0], tuple(beside), folder)
-
-
-def _checked(job: Json, source: str) -> None:
-    if job.get("apiVersion") != API_VERSION:
-        raise ValueError(f"{source}: apiVersion is {job.get('apiVersion')!r}: write {API_VERSION}")
-    try:
-        name = msgspec.convert(job, PaddleJob).metadata.name
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{source}: {str(error).replace('`$.', '`')}") from error
-    if not name:
-        raise ValueError(f"{source}: metadata.name is missing")
+        if one.kind not in ("ConfigMap", "Secret"):
+            why = "beside a PaddleJob only ConfigMaps and Secrets are understood"
+            raise ValueError(f"{source}:{one.line}: {why}, not {one.kind}: remove it")
+    return Description(job, tuple(one.body for one in beside), str(folder))

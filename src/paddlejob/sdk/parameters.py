@@ -9,11 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from paddlejob.api.names import LONGEST_NAME, pod_name
+from paddlejob.api.names import LABEL, is_label
 
 _MEMORY = re.compile(r"[1-9][0-9]*([EPTGMKk]|[EPTGMK]i)")
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VARIABLE = re.compile(r"[^=\0]+")
 
 
@@ -61,23 +59,10 @@ def path(parameter: str, value: object) -> str:
     return said
 
 
-def job_name(parameter: str, value: object, pods: Mapping[str, int]) -> str:
-    """A name that makes good pod names too; `pods` says how many there are of each role."""
-    said = text(parameter, value)
-    if not _NAME.fullmatch(said):
-        raise ValueError(
-            f"{parameter} must begin with a letter and hold only lower-case letters, digits and '-', not {said!r}"
-        )
-    longest = max(len(pod_name(said, "worker" if role == "worker" else "ps", n - 1)) for role, n in pods.items() if n)
-    if longest > LONGEST_NAME:
-        raise ValueError(f"{parameter} is {longest - LONGEST_NAME} characters too long: pods are named after it")
-    return said
-
-
 def namespace(parameter: str, value: object) -> str:
     said = text(parameter, value)
-    if not _LABEL.fullmatch(said) or len(said) > LONGEST_NAME:
-        raise ValueError(f"{parameter} must be lower-case letters, digits and '-', at most 63 of them, not {said!r}")
+    if not is_label(said):
+        raise ValueError(f"{parameter}: {said!r} cannot be the name of a namespace: {LABEL}")
     return said
 
 

@@ -65,9 +65,8 @@ class Written:
             raise TypeError("cpu_nums is missing: how many CPUs does each pod get?")
         if runtime_image is None:
             raise TypeError("runtime_image is missing: which image do the pods run?")
-        pods = {"ps": check.count("pservers", pservers, 0), "worker": check.count("trainers", trainers, 1)}
         said = Parameters(
-            job_name=check.job_name("job_name", job_name, pods),
+            job_name=check.text("job_name", job_name),
             namespace=None if namespace is None else check.namespace("namespace", namespace),
             entry_point=check.text("entry_point", entry_point),
             runtime_image=check.text("runtime_image", runtime_image),
@@ -75,8 +74,8 @@ class Written:
             cpus=check.count("cpu_nums", cpus, 1),
             memory=None if memory is None else check.memory("memory", memory),
             gpus=_gpus(gpu_nums, use_gpu),
-            pservers=pservers,
-            trainers=trainers,
+            pservers=check.count("pservers", pservers, 0),
+            trainers=check.count("trainers", trainers, 1),
             volumes=_volumes(cephfs_volume, volumes),
             env={} if env is None else check.environment("env", env),
             spec={} if spec is None else other_fields("spec", spec),

@@ -1,0 +1,205 @@
+"""An API server that keeps any kind of object in memory: enough for a whole operator, and it misbehaves on demand.
+
+It creates, patches, deletes and watches as the real one does, checks UIDs and versions, and knows no kinds, no
+defaults and no garbage collection. There is no kubelet: a test pushes pods along with `change`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from paddlejob.api.names import LABEL_JOB
+from paddlejob.kube.auth import FileAuth
+from paddlejob.kube.config import ClusterConfig
+from tests.kube.fake_server import Fault, a_status, bookmark, event, opened
+
+Json = dict[str, Any]
+NAMESPACE = "team"
+_PATH = re.compile(
+    r"/apis?(?:/[^/]+)?/v1(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)(?:/(?P<name>[^/]+))?(?:/\w+)?"
+)
+
+
+class Call(msgspec.Struct, frozen=True):
+    method: str
+    plural: str
+    name: str
+    body: Json
+    at: float
+
+
+class FakeCluster:
+    def __init__(self) -> None:
+        self.url = ""
+        self.calls: list[Call] = []
+        self.stopping = asyncio.Event()
+        self._objects: dict[tuple[str, str], Json] = {}
+        self._version = 100
+        self._history: list[tuple[int, str, Json, bytes]] = []
+        self._changed = asyncio.Event()
+        self._faults: list[tuple[str, str, Fault]] = []
+
+    def config(self) -> ClusterConfig:
+        return ClusterConfig(self.url, auth=FileAuth(), namespace=NAMESPACE)
+
+    # What tests do to the world, and ask of it
+
+    def put(self, plural: str, body: Json) -> Json:
+        """An object that somebody else makes."""
+        meta = {"namespace": NAMESPACE, "uid": f"uid-{self._version}", "generation": 1, **body["metadata"]}
+        meta.setdefault("creationTimestamp", "2026-05-04T11:00:00Z")
+        return self._write("ADDED", plural, {**body, "metadata": meta})
+
+    def change(self, plural: str, name: str, patch: Json) -> Json:
+        return self._write("MODIFIED", plural, _merged(self._objects[plural, name], patch))
+
+    def remove(self, plural: str, name: str) -> None:
+        self._write("DELETED", plural, self._objects[plural, name])
+
+    def get(self, plural: str, name: str) -> Json:
+        return self._objects.get((plural, name), {})
+
+    def names(self, plural: str) -> list[str]:
+        return sorted(name for kind, name in self._objects if kind == plural)
+
+    def asked(self, method: str, plural: str) -> list[Call]:
+        return [one for one in self.calls if (one.method, one.plural) == (method, plural)]
+
+    def fail(self, method: str, plural: str, fault: Fault, times: int = 1) -> None:
+        """The next requests of this sort meet the fault instead."""
+        self._faults += [(method, plural, fault)] * times
+
+    def lose_answers(self, method: str, plural: str, times: int) -> None:
+        """The next requests of this sort are carried out, and nobody hears of it."""
+
+        async def cut(request: web.Request) -> web.StreamResponse:
+            await self._answer(request, await self._call(request))
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+
+        self.fail(method, plural, cut, times)
+
+    # What it answers
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        call = await self._call(request)
+        self.calls.append(call)
+        for number, (method, plural, fault) in enumerate(self._faults):
+            if (method, plural) == (call.method, call.plural):
+                del self._faults[number]
+                return await fault(request)
+        return await self._answer(request, call)
+
+    async def _call(self, request: web.Request) -> Call:
+        found = _PATH.fullmatch(request.path)
+        assert found, request.path
+        text = await request.read()
+        method = "WATCH" if "watch" in request.query else request.method
+        at = asyncio.get_running_loop().time()
+        return Call(method, found["plural"], found["name"] or "", msgspec.json.decode(text) if text else {}, at)
+
+    async def _answer(self, request: web.Request, call: Call) -> web.StreamResponse:
+        if call.method == "WATCH":
+            return await self._watch(request, call.plural)
+        if call.method == "GET" and not call.name:
+            items = [one for (plural, _), one in self._objects.items() if plural == call.plural]
+            return _said(200, {"metadata": {"resourceVersion": str(self._version)}, "items": items})
+        if call.method == "POST":
+            if (call.plural, call.body["metadata"]["name"]) in self._objects:
+                return a_status(409, "AlreadyExists", "it exists already")
+            return _said(201, self.put(call.plural, call.body))
+        known = self.get(call.plural, call.name)
+        if not known:
+            return a_status(404, "NotFound", f"{call.plural} {call.name} not found")
+        return self._write_known(call, known)
+
+    def _write_known(self, call: Call, known: Json) -> web.Response:
+        asked = {**call.body.get("metadata", {}), **call.body.get("preconditions", {})}
+        for field in ("uid", "resourceVersion"):
+            if asked.get(field, known["metadata"][field]) != known["metadata"][field]:
+                return a_status(409, "Conflict", f"the {field} is another one")
+        match call.method:
+            case "DELETE":
+                self.remove(call.plural, call.name)
+            case "PATCH":
+                known = self.change(call.plural, call.name, call.body)
+            case "PUT":
+                known = self._write("MODIFIED", call.plural, _merged({"metadata": known["metadata"]}, call.body))
+        return _said(200, known)
+
+    async def _watch(self, request: web.Request, plural: str) -> web.StreamResponse:
+        since = self._version
+        response = await opened(request)
+        wanted = self._wanted(request)
+        for (kind, _), one in list(self._objects.items()):
+            if kind == plural and wanted(one):
+                await response.write(event("ADDED", one))
+        await response.write(bookmark(since, end=True))
+        while not self.stopping.is_set():
+            changed = self._changed
+            for version, kind, one, line in list(self._history):
+                if version > since and kind == plural and wanted(one):
+                    await response.write(line)
+                since = max(since, version)
+            await changed.wait()
+        return response
+
+    def _wanted(self, request: web.Request) -> Callable[[Json], bool]:
+        by_label = "labelSelector" in request.query
+        return lambda one: not by_label or LABEL_JOB in one["metadata"].get("labels", {})
+
+    def _write(self, type_: str, plural: str, body: Json) -> Json:
+        self._version += 1
+        body = {**body, "metadata": {**body["metadata"], "resourceVersion": str(self._version)}}
+        name = body["metadata"]["name"]
+        if type_ == "DELETED":
+            del self._objects[plural, name]
+        else:
+            self._objects[plural, name] = body
+        self._history.append((self._version, plural, body, event(type_, body)))
+        self.wake()
+        return body
+
+    def wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _merged(before: Json, patch: Json) -> Json:
+    made = {**before}
+    for name, value in patch.items():
+        if value is None:
+            made.pop(name, None)
+        else:
+            made[name] = _merged(made.get(name) or {}, value) if isinstance(value, dict) else value
+    return made
+
+
+def _said(code: int, body: object) -> web.Response:
+    return web.Response(status=code, body=msgspec.json.encode(body), content_type="application/json")
+
+
+@asynccontextmanager
+async def a_cluster() -> AsyncIterator[FakeCluster]:
+    cluster = FakeCluster()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", cluster.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.5, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        cluster.url = f"http://{host}:{port}"
+        yield cluster
+    finally:
+        cluster.stopping.set()
+        cluster.wake()
+        await runner.cleanup()
