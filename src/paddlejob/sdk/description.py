@@ -1,4 +1,4 @@
-"""What a job says, as documents: the PaddleJob and the ConfigMaps beside it. Made from parameters or from YAML.
+"""What a job says, as documents: the PaddleJob and what stands beside it. Made from parameters or from YAML.
 
 Resources are per pod. Servers and workers run the same command in the same image, as Paddle's role makers expect; only
 workers get GPUs.
@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import yaml
@@ -18,9 +17,8 @@ import yaml
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import API_VERSION, CONTAINER, KIND
 from paddlejob.api.spec import PaddleJobSpec
+from paddlejob.places.place import Description, Json
 from paddlejob.sdk.volumes import Volume, mount, named
-
-Json = dict[str, Any]
 
 GPU = "nvidia.com/gpu"
 INSIDE = "RUNNING_ON_CLOUD"
@@ -28,30 +26,6 @@ INSIDE = "RUNNING_ON_CLOUD"
 _FOR_A_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~!#\n]|^\s*\w+=")
 _OF_THE_SHELL = frozenset(("exec", ".", "source", "cd", "export", "set", "ulimit", "umask", "eval", "trap"))
 _ROLES = ("ps", "worker", "heter")
-
-
-class Description(msgspec.Struct, frozen=True):
-    """`beside` are ConfigMaps and Secrets; `folder` is where relative things on this machine begin."""
-
-    document: Json
-    beside: tuple[Json, ...] = ()
-    folder: str = ""
-
-    @property
-    def job(self) -> PaddleJob:
-        return msgspec.convert(self.document, PaddleJob)
-
-    @property
-    def name(self) -> str:
-        return str(self.document["metadata"]["name"])
-
-    @property
-    def namespace(self) -> str | None:
-        said: str | None = self.document["metadata"].get("namespace")
-        return said
-
-    def yaml(self) -> str:
-        return yaml.safe_dump_all([*self.beside, self.document], sort_keys=False, allow_unicode=True)
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +44,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     volumes: tuple[Volume, ...]
     env: dict[str, str]
     spec: Json
+
+
+def as_yaml(description: Description) -> str:
+    return yaml.safe_dump_all([*description.beside, description.document], sort_keys=False, allow_unicode=True)
 
 
 def describe(said: Parameters) -> Description:
@@ -161,8 +139,8 @@ def _described(text: str, source: str, folder: str) -> Description:
     beside = [one for one in documents if one is not jobs[0]]
     for one in beside:
         kind = one.get("kind") if isinstance(one, dict) else None
-        if kind not in ("ConfigMap", "Secret"):
-            raise ValueError(f"{source}: beside a PaddleJob only ConfigMaps and Secrets are understood, not {kind}")
+        if not isinstance(kind, str) or not isinstance(one.get("apiVersion"), str):
+            raise ValueError(f"{source}: what stands beside a PaddleJob needs apiVersion, kind and metadata")
         if not isinstance(one.get("metadata"), dict) or not one["metadata"].get("name"):
             raise ValueError(f"{source}: metadata.name of the {kind} is missing")
     _checked(jobs[0], source)
