@@ -108,3 +108,15 @@ def test_python_takes_the_one_that_the_environment_names(
     job.submit(local=True).wait(timeout=60)
     assert [line.text for line in job.logs()] == [str(python.parent)]
     job.delete()
+
+
+def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
+    path = bench.write("given", worker=a_role(1, "sh", "-c", "echo here; [ ! -e fails ]"))
+    done = bench.paddlejob("submit", "--local", "--follow", path)
+    assert done.stdout.splitlines() == [
+        "given submitted to namespace default: `paddlejob logs -f given --local`",
+        "[given-worker-0] here",
+        "given: Completed: 1 of 1 workers succeeded",
+    ]
+    (bench.folder / "fails").touch()
+    assert bench.paddlejob("submit", "--local", "--wait", path).returncode == 1

@@ -169,7 +169,8 @@ def test_a_module_of_ones_own_travels_as_a_file(tmp_path: Path, monkeypatch: pyt
 def test_the_yaml_holds_source_that_a_person_can_read() -> None:
     job = shipped(uses_much, arguments={"times": 4})
     code, paddle_job = yaml.safe_load_all(job.to_yaml())
-    assert code["metadata"] == {"name": "uses-much-code"}
+    annotations = {"batch.paddlepaddle.org/part-of": "uses-much"}
+    assert code["metadata"] == {"name": "uses-much-code", "annotations": annotations}
     assert "def doubled(value: int) -> int:" in code["data"][PROGRAM]
     assert "uses_much(times=4)" in code["data"][PROGRAM]
     container = paddle_job["spec"]["worker"]["template"]["spec"]["containers"][0]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from paddlejob import PaddleJob
+from paddlejob.places.place import Line
 from paddlejob.sdk import errors
-from paddlejob.sdk.place import Line
 from tests.cluster.waiting import wait_until
 from tests.sdk.jobs import a_job
 

@@ -36,6 +36,9 @@ ANNOTATION_PORTS = f"{GROUP}/ports"
 # On an elastic job: the etcd where its workers meet, ADDRESS:PORT.
 ANNOTATION_ETCD = f"{GROUP}/etcd-server"
 
+# On what the SDK made for one job, beside it: somebody else's object of that name is never touched.
+ANNOTATION_PART_OF = f"{GROUP}/part-of"
+
 CONTAINER = "paddle"
 PORT = 2379
 LONGEST_NAME = 63

@@ -11,16 +11,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from paddlejob.cli import manifests
-from paddlejob.cli.applying import Applier, label
 from paddlejob.cli.durations import seconds
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.cli.manifests import NAMESPACE, container, crd, operator_objects
-from paddlejob.cli.reaching import on_cluster
-from paddlejob.cli.where import Target
+from paddlejob.cli.where import Target, on_cluster
 from paddlejob.core.children import Pod
 from paddlejob.kube.objects import Resource
-from paddlejob.sdk.cluster import Cluster
-from paddlejob.sdk.errors import NoCRD
+from paddlejob.places.applying import Applier
+from paddlejob.places.cluster import Cluster
+from paddlejob.places.errors import NoCRD
+from paddlejob.places.place import label
 
 Json = dict[str, Any]
 PAUSE = 0.3
@@ -115,7 +115,7 @@ async def _refuse_if_jobs(cluster: Cluster) -> None:
     except NoCRD:
         return
     if jobs:
-        names = ", ".join(f"{one.metadata.namespace}/{one.metadata.name}" for one in jobs[:3])
+        names = ", ".join("/".join(one.key) for one in jobs[:3])
         raise BadUse(
             f"there are {len(jobs)} jobs ({names}{', …' if len(jobs) > 3 else ''}), which go with the CRD: "
             "give --delete-jobs, or --keep-crd to remove the operator only"

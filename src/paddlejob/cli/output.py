@@ -17,6 +17,7 @@ from paddlejob.terminal import coloured, plain
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
+    from paddlejob.places.place import Found
 
 Format = Literal["json", "yaml", "name", "wide"]
 ObjectFormat = Literal["json", "yaml", "name"]
@@ -149,6 +150,17 @@ def show_objects(objects: Iterable[dict[str, Any]], how: ObjectFormat, *, as_lis
         print(as_yaml(whole), end="")
 
 
+def document(found: Found) -> dict[str, Any]:
+    """The object itself, as an API server would show it."""
+    if found.document is not None:
+        return found.document
+    import msgspec  # noqa: PLC0415 - as above
+
+    from paddlejob.api.status import as_json  # noqa: PLC0415 - as above
+
+    return {**msgspec.to_builtins(found.job), "status": as_json(found.job.status)}
+
+
 def qualified(api_version: str, kind: str, name: str) -> str:
     """As `kubectl -o name` writes it: pod/a, paddlejob.batch.paddlepaddle.org/b."""
     group, slash, _ = api_version.partition("/")
@@ -178,6 +190,14 @@ def upcoming(job: PaddleJob) -> str:
     if seconds <= 0:
         return ""
     return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
+
+
+def unseen(job: PaddleJob) -> str:
+    """A job without a status: nobody takes care of it."""
+    if job.status.phase is not None:
+        return ""
+    since = age(job.metadata.creation_timestamp or "")
+    return f"no operator has looked at it in {since}: is one installed? `paddlejob install` installs it"
 
 
 def logs_hint(job: PaddleJob, flag: str = "") -> str:

@@ -1,6 +1,6 @@
-"""`paddlejob submit`: a job to the cluster, from the same file that runs on this machine.
+"""`paddlejob submit`: a job to the cluster, from the same file that runs on this machine; with --local to this machine.
 
-What stands beside the job in the file (ConfigMaps, Secrets, claims, pod groups) is applied before it.
+What stands beside the job in the file (ConfigMaps, Secrets, claims, pod groups) goes with it: docs/decisions/020.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from paddlejob.api import PaddleJob
-from paddlejob.cli.applying import Applier, label
 from paddlejob.cli.documents import is_job, jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.logs import print_logs
-from paddlejob.cli.output import Lines, ObjectFormat, console, note, show_objects
-from paddlejob.cli.reaching import on_cluster
-from paddlejob.cli.waiting import wait_there
-from paddlejob.cli.where import CONTEXT, Target
-from paddlejob.sdk.cluster import Cluster
-from paddlejob.sdk.job_logs import Wanted
+from paddlejob.cli.output import ObjectFormat, document, note, show_objects
+from paddlejob.cli.wait import wait_for
+from paddlejob.cli.where import ANYWHERE, Where, run
+from paddlejob.places.place import Description, Found, Place, Wanted, label
+from paddlejob.places.this_machine import ThisMachine
 
 
 def submit(
     file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
     /,
     *,
-    target: Target = CONTEXT,
+    where: Where = ANYWHERE,
     wait: Annotated[bool, Parameter(help="Come back when it has ended.", negative="")] = False,
     follow: Annotated[
         bool, Parameter(name=["--follow", "-f"], help="Print its output until then.", negative="")
@@ -42,35 +39,36 @@ def submit(
     jobs = jobs_in(objects, file)
     for one in objects:
         said = one["metadata"].get("namespace")
-        if target.namespace and said not in (None, target.namespace):
-            raise BadUse(f"{file}: {label(one)} says namespace {said}, and -n says {target.namespace}: leave one out")
+        if where.namespace and said not in (None, where.namespace):
+            raise BadUse(f"{file}: {label(one)} says namespace {said}, and -n says {where.namespace}: leave one out")
+        if where.namespace and is_job(one):
+            one["metadata"]["namespace"] = where.namespace
     if len(jobs) > 1 and (wait or follow):
         raise BadUse(f"{file}: it holds {len(jobs)} jobs; --wait and --follow look after one: submit them one by one")
+    beside = tuple(one for one in objects if not is_job(one))
 
-    async def work(cluster: Cluster, namespace: str) -> int:
-        applier = Applier(cluster.client, namespace)
-        for one in objects:
-            if not is_job(one):
-                await applier.apply(one)
+    async def work() -> int:
+        async with ThisMachine() if where.local else where.cluster() as place:
+            folder = str(file.resolve().parent)
+            made = [await place.submit(Description(one, beside, folder)) for one in jobs]
+            for one in () if where.local else beside:
                 note(f"{label(one)} applied")
-        made = [await cluster.create(one, target.namespace) for one in jobs]
-        await _tell(cluster, made, output)
-        return await _look_after(cluster, made[0], follow=follow) if wait or follow else 0
+            _tell(made, output)
+            return await _look_after(place, made[0], follow=follow) if wait or follow else 0
 
-    return on_cluster(target, work)
+    return run(work())
 
 
-async def _tell(cluster: Cluster, made: list[PaddleJob], output: ObjectFormat | None) -> None:
+def _tell(made: list[Found], output: ObjectFormat | None) -> None:
     if output is not None:
-        documents = [await cluster.document(one.metadata.name, one.metadata.namespace) for one in made]
-        show_objects(documents, output, as_list=len(made) > 1)
+        show_objects([document(one) for one in made], output, as_list=len(made) > 1)
         return
     for one in made:
-        name, namespace = one.metadata.name, one.metadata.namespace
-        print(f"{name} submitted to namespace {namespace}: `paddlejob logs -f {name} -n {namespace}`", flush=True)
+        namespace, name = one.key
+        print(f"{name} submitted to namespace {namespace}: `paddlejob logs -f {name}{one.flag}`", flush=True)
 
 
-async def _look_after(cluster: Cluster, job: PaddleJob, *, follow: bool) -> int:
+async def _look_after(place: Place, found: Found, *, follow: bool) -> int:
     if follow:
-        await print_logs(cluster, job, Wanted(), Lines(console()), follow=True)
-    return await wait_there(cluster, job, "End", None)
+        await print_logs(place, found, Wanted(follow=True, bars=True))
+    return await wait_for(place, found)

@@ -1,16 +1,36 @@
-"""Where a job is: the flags that every command about jobs has.
+"""Where a job is: the flags that every command about jobs has, and which job a name means.
 
-`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are looked at.
+`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are looked at,
+and never silently one of two is taken.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
+
+from paddlejob.cli.errors import BadUse, NoCluster, UserError
+from paddlejob.cli.output import note
+from paddlejob.places import errors
+from paddlejob.places.place import Found, Key, Place
+from paddlejob.places.this_machine import ThisMachine
+
+if TYPE_CHECKING:
+    from paddlejob.places.cluster import Cluster
+
+R = TypeVar("R")
+Enter = Callable[[], Place]
+
+# So long a cluster may take to say whether it has a job too that was found on this machine.
+PATIENCE = 3.0
+REFUSED = (errors.NoCluster, errors.Unauthorized, errors.Forbidden, errors.NoCRD)
+MISUSED = (errors.NotFound, errors.NoNamespace, errors.AlreadyExists, errors.Invalid, errors.NotHere)
 
 
 @Parameter(name="*")
@@ -26,10 +46,15 @@ class Target:
     def asks_for_cluster(self) -> bool:
         return any(one is not None for one in (self.namespace, self.context, self.kubeconfig))
 
+    def cluster(self) -> Cluster:
+        from paddlejob.places.cluster import Cluster  # noqa: PLC0415 - only who asks a cluster pays for it
+
+        return Cluster.connect(context=self.context, kubeconfig=self.kubeconfig)
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Place(Target):
+class Where(Target):
     """A cluster or this machine."""
 
     local: Annotated[bool, Parameter(help="On this machine only.", negative="")] = False
@@ -42,8 +67,13 @@ class Place(Target):
     def only_there(self) -> bool:
         return not self.local and self.asks_for_cluster
 
+    @property
+    def places(self) -> list[Enter]:
+        here: list[Enter] = [] if self.only_there else [ThisMachine]
+        return here if self.only_here else [*here, self.cluster]
 
-ANYWHERE = Place()
+
+ANYWHERE = Where()
 CONTEXT = Target()
 
 
@@ -53,3 +83,95 @@ def cluster_is_configured() -> bool:
     return bool(
         env.get("KUBECONFIG") or env.get("KUBERNETES_SERVICE_HOST") or Path("~/.kube/config").expanduser().exists()
     )
+
+
+def run(work: Coroutine[Any, Any, R]) -> R:
+    """What comes of it, errors with their exit codes.
+
+    Who only looks at this machine never waits, and gets no event loop: to load one takes as long as the look itself.
+    Whatever needs one awaits `places.place.loop` before.
+    """
+    with exit_codes():
+        try:
+            work.send(None)
+        except StopIteration as done:
+            made: R = done.value
+            return made
+        from asyncio import run  # noqa: PLC0415 - see above
+
+        return run(work)
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    try:
+        yield
+    except REFUSED as error:
+        raise NoCluster(str(error)) from error
+    except MISUSED as error:
+        raise BadUse(str(error)) from error
+    except errors.PaddleJobError as error:
+        raise UserError(str(error)) from error
+
+
+def on_cluster(target: Target, work: Callable[[Cluster, str], Awaitable[R]]) -> R:
+    """Run `work` with the cluster and the namespace that were asked for."""
+
+    async def connected() -> R:
+        async with target.cluster() as cluster:
+            return await work(cluster, target.namespace or cluster.namespace)
+
+    return run(connected())
+
+
+def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) -> R:
+    """Do it where the job is."""
+
+    async def found() -> R:
+        near = None if where.only_there else await _near(name, where)
+        async with AsyncExitStack() as stack:
+            far = None if where.only_here else await _far(name, where, stack, is_here=near is not None)
+            if near and far:
+                raise BadUse(f"{name} is on this machine and on the cluster: add --local, or -n {far[1].key.namespace}")
+            place, job = far or (ThisMachine(), near)
+            if job is None:
+                within = f" in namespace {where.namespace}" if where.namespace else ""
+                raise BadUse(f"there is no local job {name}{within}: `paddlejob list --local` shows those there are")
+            return await work(place, job)
+
+    return run(found())
+
+
+async def _near(name: str, where: Where) -> Found | None:
+    found = [one for one in await ThisMachine().list(where.namespace) if one.key.name == name]
+    if len(found) > 1:
+        namespaces = ", ".join(one.key.namespace for one in found)
+        raise BadUse(f"{name} is on this machine in more than one namespace ({namespaces}): add --local -n NAMESPACE")
+    return found[0] if found else None
+
+
+async def _far(name: str, where: Where, stack: AsyncExitStack, *, is_here: bool) -> tuple[Place, Found] | None:
+    """The cluster and the job there; None when it is on this machine and, as far as can be known, not there."""
+    try:
+        cluster = await stack.enter_async_context(where.cluster())
+        from asyncio import wait_for  # noqa: PLC0415 - there is a loop now
+
+        key = Key(where.namespace or cluster.namespace, name)
+        return cluster, await wait_for(cluster.get(key), PATIENCE if is_here else None)
+    except (errors.NotFound, errors.NoNamespace) as error:
+        if is_here:
+            return None
+        if where.only_there:
+            raise
+        raise BadUse(f"{error}; there is none of that name on this machine either") from error
+    except (errors.PaddleJobError, _timeout()) as error:
+        if not is_here:
+            raise
+        note(f"note: the cluster could not be asked: {str(error) or 'no answer'}")
+        return None
+
+
+def _timeout() -> type[Exception]:
+    from asyncio import TimeoutError  # noqa: PLC0415 - Python 3.10 has one of its own there
+
+    return TimeoutError

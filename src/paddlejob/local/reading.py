@@ -27,6 +27,9 @@ _BESIDE: dict[str, Json] = {
 }
 
 
+_ANY = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _META}
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # its base is known at run time
     """Without dates: in JSON they are text."""
 
@@ -122,7 +125,8 @@ def _wrong_in(one: Any) -> list[Mistake]:
     if one.get("apiVersion") == API_VERSION or str(kind).lower() == KIND.lower():
         said = f"is {kind!r}" if kind else "is missing"
         return [Mistake(("kind",), f"{said}: write {KIND}")]
-    return []
+    known = {name: one.get(name) for name in _ANY}
+    return list(misshapen(known, {"type": "object", "properties": _ANY, "required": list(_ANY)}))
 
 
 def _tidied(node: yaml.Node, path: Place, seen: dict[int, bool]) -> Iterator[_Found]:

@@ -25,10 +25,9 @@ from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
-from paddlejob.local.state import Folder, State, Told
+from paddlejob.local.state import NAMESPACE, Folder, State, Told
 from paddlejob.meeting import Meetings
 
-NAMESPACE = "default"
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.
 MOST_TURNS = 50
 # Timers stand still while a laptop sleeps, deadlines do not: so nothing sleeps longer than this without a look.

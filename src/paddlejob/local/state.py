@@ -25,6 +25,7 @@ from paddlejob.local.proc import is_alive
 from paddlejob.local.removal import remove
 from paddlejob.local.sweeping import sweep
 
+NAMESPACE = "default"
 FILE = "state.json"
 DELETED = "deleted"
 PRIVATE = 0o700

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+import re
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,16 +16,18 @@ import msgspec
 from paddlejob.api import PaddleJob as ApiJob
 from paddlejob.api import Status, reasons
 from paddlejob.api.names import API_VERSION, KIND, RoleName
+from paddlejob.places.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
+from paddlejob.places.place import Description, Event, Key, Line, Place, Wanted, life
 from paddlejob.sdk import parameters as check
-from paddlejob.sdk.description import Description
-from paddlejob.sdk.errors import JobFailed, NotSubmitted, Timeout
-from paddlejob.sdk.place import Happening, Key, Line, Place, Wanted
 from paddlejob.sdk.written import Written
 from paddlejob.terminal import lines
 
 
 class Submitted(NamedTuple):
-    place: Place
+    """A place is entered anew for every question: nothing has to be closed by the user."""
+
+    place: Callable[[], Place]
+    where: str
     key: Key
 
 
@@ -57,12 +63,12 @@ class AsyncPaddleJob(Written):
         kubeconfig: str | Path | None = None,
     ) -> AsyncPaddleJob:
         """A job that somebody submitted before."""
-        place = _place(local=local, context=context, kubeconfig=kubeconfig)
-        key = Key(namespace or await place.namespace(), job_name)
-        found = await place.get(key)
-        metadata = {"name": job_name, "namespace": key.namespace}
-        made = cls._of(Description(_document(found, metadata)))
-        made.submitted = Submitted(place, key)
+        enter = _place(local=local, context=context, kubeconfig=kubeconfig)
+        async with enter() as place:
+            found = await place.get(Key(namespace or place.namespace, job_name))
+        metadata = {"name": job_name, "namespace": found.key.namespace}
+        made = cls._of(Description(_document(found.job, metadata)))
+        made.submitted = Submitted(enter, place.where, found.key)
         return made
 
     @property
@@ -72,7 +78,7 @@ class AsyncPaddleJob(Written):
 
     @property
     def where(self) -> str:
-        return self._known().place.where
+        return f"on {self._known().where}"
 
     async def submit(
         self,
@@ -86,14 +92,25 @@ class AsyncPaddleJob(Written):
 
         `volumes` says where a volume's data is on this machine, by the volume's name or its claim's.
         """
-        place = _place(local=local, volumes=volumes, context=context, kubeconfig=kubeconfig)
-        made = await place.submit(self.description)
-        self.submitted = Submitted(place, Key(made.metadata.namespace, made.metadata.name))
+        enter = _place(local=local, volumes=volumes, context=context, kubeconfig=kubeconfig)
+        async with enter() as place:
+            try:
+                made = await place.submit(self.description)
+            except Invalid as error:
+                said = re.sub(r"--volume (\S+)=PATH", r"submit(local=True, volumes={'\1': PATH})", str(error))
+                raise Invalid(said) from error
+        self.submitted = Submitted(enter, place.where, made.key)
         return self
 
+    @asynccontextmanager
+    async def _at_its_place(self) -> AsyncGenerator[tuple[Place, ApiJob], None]:
+        known = self._known()
+        async with known.place() as place:
+            yield place, (await place.get(known.key)).job
+
     async def status(self) -> Status:
-        place, key = self._known()
-        return (await place.get(key)).status
+        async with self._at_its_place() as (_, job):
+            return job.status
 
     async def wait(self, timeout: float | None = None) -> Status:
         """Until the job has ended. Raises JobFailed when it did not end well, Timeout when it takes too long."""
@@ -103,15 +120,20 @@ class AsyncPaddleJob(Written):
             now = await self.status()
             said = ": ".join(filter(None, (now.phase or "Pending", now.reason, now.message)))
             raise Timeout(f"{self.job_name} has not ended within {timeout:g} s: it is {said}") from error
-        if last.status.phase != "Completed":
-            raise JobFailed(_failure(self.job_name, last.status))
-        return last.status
-
-    async def _last(self) -> ApiJob:
-        place, key = self._known()
-        async for job in place.watch(key):
-            last = job
+        if last.phase != "Completed":
+            raise JobFailed(_failure(self.job_name, last))
         return last
+
+    async def _last(self) -> Status:
+        async with self._at_its_place() as (place, job), aclosing(life(place, job)) as changes:
+            last = job.status
+            async for now in changes:
+                last = now.job.status
+                if now.over:
+                    return last
+        if last.finished:
+            return last
+        raise NotFound(f"job {self.job_name} was deleted in namespace {job.metadata.namespace}: submit it again")
 
     def logs(
         self,
@@ -126,32 +148,38 @@ class AsyncPaddleJob(Written):
             raise ValueError(f"role must be 'worker', 'ps', 'heter' or 'all', not {role!r}")
         index = None if index is None else check.count("index", index, 0)
         tail = None if tail is None else check.count("tail", tail, 1)
-        place, key = self._known()
-        return place.logs(key, Wanted(follow, role, index, tail))
+        self._known()
+        return self._lines(Wanted(follow=follow, role=role, index=index, tail=tail))
 
-    async def events(self) -> tuple[Happening, ...]:
+    async def _lines(self, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        async with self._at_its_place() as (place, job), aclosing(place.logs(job, wanted)) as lines:
+            async for line in lines:
+                yield line
+
+    async def events(self) -> tuple[Event, ...]:
         """What happened to it, oldest first."""
-        place, key = self._known()
-        return await place.events(key)
+        async with self._at_its_place() as (place, job):
+            return await place.events(job)
 
     async def scale(self, trainers: int) -> None:
         """Change how many trainers an elastic job has."""
-        place, key = self._known()
-        await place.scale(key, check.count("trainers", trainers, 1))
+        check.count("trainers", trainers, 1)
+        async with self._at_its_place() as (place, job):
+            await place.scale(job, trainers)
 
     async def suspend(self) -> None:
         """Take its pods away and keep the job; `resume` starts it afresh."""
-        place, key = self._known()
-        await place.change(key, {"suspend": True})
+        async with self._at_its_place() as (place, job):
+            await place.change(job, {"suspend": True})
 
     async def resume(self) -> None:
-        place, key = self._known()
-        await place.change(key, {"suspend": False})
+        async with self._at_its_place() as (place, job):
+            await place.change(job, {"suspend": False})
 
     async def delete(self) -> None:
         """End it and remove it, with its pods and logs."""
-        place, key = self._known()
-        await place.delete(key)
+        async with self._at_its_place() as (place, job):
+            await place.delete(job)
 
     def _known(self) -> Submitted:
         if self.submitted is None:
@@ -165,19 +193,27 @@ def _place(
     volumes: Mapping[str, str | Path] | None = None,
     context: str | None = None,
     kubeconfig: str | Path | None = None,
-) -> Place:
+) -> Callable[[], Place]:
     """Loaded when needed: whoever trains inside a job, or runs one here, needs no HTTP client."""
     if local:
         if context or kubeconfig:
             raise ValueError("local=True runs on this machine: context and kubeconfig have no meaning there")
-        from paddlejob.sdk.here import Here  # noqa: PLC0415 - see above
+        from paddlejob.places.this_machine import ThisMachine  # noqa: PLC0415 - see above
 
-        return Here(volumes)
+        return partial(ThisMachine, _folders(volumes or {}), Path(sys.executable))
     if volumes:
         raise ValueError("volumes says where data is on this machine: use it with local=True")
-    from paddlejob.sdk.on_cluster import OnCluster  # noqa: PLC0415 - see above
+    from paddlejob.places.cluster import Cluster  # noqa: PLC0415 - see above
 
-    return OnCluster(context, kubeconfig)
+    return partial(Cluster.connect, context, None if kubeconfig is None else str(kubeconfig))
+
+
+def _folders(volumes: Mapping[str, str | Path]) -> dict[str, Path]:
+    found = {name: Path(path).resolve() for name, path in volumes.items()}
+    for name, path in found.items():
+        if not path.is_dir():
+            raise ValueError(f"volumes: {name} is to be in {path}, and there is no such folder")
+    return found
 
 
 def _document(job: ApiJob, metadata: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a job says, as documents: the PaddleJob and the ConfigMaps beside it. Made from parameters or from YAML.
+"""What a job says, as documents: the PaddleJob and what stands beside it. Made from parameters or from YAML.
 
 Resources are per pod. Servers and workers run the same command in the same image, as Paddle's role makers expect; only
 workers get GPUs.
@@ -10,19 +10,16 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import yaml
 
-from paddlejob.api import PaddleJob
-from paddlejob.api.mistakes import Mistake, job_of, mistakes, shown
+from paddlejob.api.mistakes import Mistake, mistakes, shown
 from paddlejob.api.names import API_VERSION, CONTAINER, KIND, ROLES
 from paddlejob.local.errors import BadFile
 from paddlejob.local.reading import Document, only_job, read_file, read_text
+from paddlejob.places.place import Description, Json
 from paddlejob.sdk.volumes import Volume, mount, named
-
-Json = dict[str, Any]
 
 GPU = "nvidia.com/gpu"
 INSIDE = "RUNNING_ON_CLOUD"
@@ -31,30 +28,6 @@ _FOR_A_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~!#\n]|^\s*\w+=")
 _OF_THE_SHELL = frozenset(("exec", ".", "source", "cd", "export", "set", "ulimit", "umask", "eval", "trap"))
 # By which a person gave what stands at these places of the document.
 _PARAMETERS = {"metadata.name": "job_name", "spec.worker.replicas": "trainers", "spec.ps.replicas": "pservers"}
-
-
-class Description(msgspec.Struct, frozen=True):
-    """`beside` are ConfigMaps and Secrets; `folder` is where relative things on this machine begin."""
-
-    document: Json
-    beside: tuple[Json, ...] = ()
-    folder: str = ""
-
-    @property
-    def job(self) -> PaddleJob:
-        return job_of(self.document)
-
-    @property
-    def name(self) -> str:
-        return str(self.document["metadata"]["name"])
-
-    @property
-    def namespace(self) -> str | None:
-        said: str | None = self.document["metadata"].get("namespace")
-        return said
-
-    def yaml(self) -> str:
-        return yaml.safe_dump_all([*self.beside, self.document], sort_keys=False, allow_unicode=True)
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +46,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     volumes: tuple[Volume, ...]
     env: dict[str, str]
     spec: Json
+
+
+def as_yaml(description: Description) -> str:
+    return yaml.safe_dump_all([*description.beside, description.document], sort_keys=False, allow_unicode=True)
 
 
 def describe(said: Parameters) -> Description:
@@ -154,9 +131,5 @@ def read(source: str | Path) -> Description:
 
 def _described(documents: list[Document], source: str, folder: Path) -> Description:
     job = only_job(source, documents)
-    beside = [one for one in documents if one.body is not job]
-    for one in beside:
-        if one.kind not in ("ConfigMap", "Secret"):
-            why = "beside a PaddleJob only ConfigMaps and Secrets are understood"
-            raise ValueError(f"{source}:{one.line}: {why}, not {one.kind}: remove it")
-    return Description(job, tuple(one.body for one in beside), str(folder))
+    beside = tuple(one.body for one in documents if one.body is not job)
+    return Description(job, beside, str(folder))

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paddlejob.sdk.description import Description, Json
-from paddlejob.sdk.errors import CannotShip
+from paddlejob.api.names import ANNOTATION_PART_OF
+from paddlejob.places.errors import CannotShip
+from paddlejob.places.place import Description, Json
 from paddlejob.sdk.sources import program
 
 PROGRAM = "paddlejob_function.py"
@@ -30,7 +31,7 @@ def described_function(
     _check_size(texts)
     name = f"{plain.name}-code"
     keys = {path: f"file-{number}" if "/" in path else path for number, path in enumerate(sorted(texts))}
-    metadata = {**plain.document["metadata"], "name": name}
+    metadata = {**plain.document["metadata"], "name": name, "annotations": {ANNOTATION_PART_OF: plain.name}}
     data = {keys[path]: text for path, text in texts.items()}
     code: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     items = [{"key": key, "path": path} for path, key in keys.items()]

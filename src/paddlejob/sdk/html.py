@@ -8,8 +8,8 @@ from html import escape
 
 from paddlejob.api import Status
 from paddlejob.api.names import ROLES, RoleName
+from paddlejob.places.errors import PaddleJobError
 from paddlejob.sdk.aio import AsyncPaddleJob
-from paddlejob.sdk.errors import PaddleJobError
 
 PATIENCE = 5.0
 _WORDS: dict[RoleName, str] = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
@@ -21,7 +21,7 @@ async def table(job: AsyncPaddleJob) -> str:
     if job.submitted is None:
         rows["status"] = "not submitted"
     else:
-        rows["where"] = job.submitted.place.where
+        rows["where"] = job.where
         try:
             rows |= _standing(await asyncio.wait_for(job.status(), PATIENCE))
         except PaddleJobError as error:

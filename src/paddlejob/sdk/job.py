@@ -8,11 +8,10 @@ from typing import Literal
 
 from paddlejob.api import Status
 from paddlejob.api.names import RoleName
+from paddlejob.places.place import Description, Event, Line
 from paddlejob.sdk.aio import AsyncPaddleJob
 from paddlejob.sdk.blocking import blocking, iterating
-from paddlejob.sdk.description import Description
 from paddlejob.sdk.html import table
-from paddlejob.sdk.place import Happening, Line
 from paddlejob.sdk.written import Written
 
 
@@ -90,7 +89,7 @@ class PaddleJob(Written):
         """What the pods print, line by line; with `follow=True` until the job ends."""
         return iterating(self.aio.logs(follow=follow, role=role, index=index, tail=tail))
 
-    def events(self) -> tuple[Happening, ...]:
+    def events(self) -> tuple[Event, ...]:
         """What happened to it, oldest first."""
         return blocking(self.aio.events())
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from paddlejob.places.place import Description
 from paddlejob.sdk import parameters as check
-from paddlejob.sdk.description import Description, Parameters, describe, other_fields, read
+from paddlejob.sdk.description import Parameters, as_yaml, describe, other_fields, read
 from paddlejob.sdk.functions import described_function
 from paddlejob.sdk.volumes import CephFSVolume, Volume, checked
 
@@ -93,7 +94,7 @@ class Written:
 
     @classmethod
     def from_yaml(cls: type[W], source: str | Path) -> W:
-        """A job from a file, or from the text of one; ConfigMaps and Secrets may stand beside it.
+        """A job from a file, or from the text of one; what stands beside it is submitted with it.
 
         >>> from paddlejob import PaddleJob
         >>> text = PaddleJob(job_name="a", entry_point="python train.py", cpu_nums=1, runtime_image="b").to_yaml()
@@ -152,7 +153,7 @@ class Written:
         >>> print(job.to_yaml().splitlines()[1])
         kind: PaddleJob
         """
-        return self.description.yaml()
+        return as_yaml(self.description)
 
     @property
     def job_name(self) -> str:

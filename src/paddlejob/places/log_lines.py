@@ -38,10 +38,9 @@ async def log_lines(
     follow: bool,
     tail: int | None,
     since: float | None,
-    container: str | None,
 ) -> AsyncGenerator[str, None]:
     path = _PODS.path(pod.metadata.namespace, pod.metadata.name, "log")
-    name = container or main_container(pod)
+    name = main_container(pod)
     params = {"container": name, "timestamps": "true"}
     if tail is not None:
         params["tailLines"] = str(tail)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from paddlejob.kube import errors as kube
-from paddlejob.sdk import errors
+from paddlejob.places import errors
 
 
 @contextmanager

@@ -8,49 +8,38 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from paddlejob.api import PaddleJob
-from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE, RoleName
+from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
 from paddlejob.kube.tasks import cancelled_and_joined
-from paddlejob.sdk.cluster import Cluster
-from paddlejob.sdk.errors import Invalid, NotFound, PaddleJobError
-from paddlejob.sdk.log_lines import main_container
+from paddlejob.places.errors import Invalid, NotFound, PaddleJobError
+from paddlejob.places.log_lines import main_container
+from paddlejob.places.place import Line, Wanted, life
+
+if TYPE_CHECKING:
+    from paddlejob.places.cluster import Cluster
 
 # What a pod said last arrives after its end; a pod that runs on after the job's end is not waited for.
 LAST_LINES_SECONDS = 5.0
 
-Line = tuple[str, str]  # pod, line
 Key = tuple[str, int]  # a pod's UID, a container's restarts
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lines: of which role (None: all), of which pod, how many, of the last how many seconds."""
-
-    role: RoleName | None = "worker"
-    index: int | None = None
-    tail: int | None = None
-    since: float | None = None
-    container: str | None = None
-
-    def takes(self, pod: Pod) -> bool:
-        labels = pod.metadata.labels
-        return (self.role is None or labels.get(LABEL_RES_TYPE) == self.role) and (
-            self.index is None or labels.get(LABEL_INDEX) == str(self.index)
-        )
-
-    @property
-    def whole(self) -> Wanted:
-        """Of a pod that began after we did, everything."""
-        return msgspec.structs.replace(self, tail=None, since=None)
+def takes(wanted: Wanted, pod: Pod) -> bool:
+    labels = pod.metadata.labels
+    return wanted.role in ("all", labels.get(LABEL_RES_TYPE)) and (
+        wanted.index is None or labels.get(LABEL_INDEX) == str(wanted.index)
+    )
 
 
 async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """What the pods have said until now, pod by pod."""
     for pod in await cluster.pods(job):
-        if wanted.takes(pod) and _key(pod, wanted):
+        if takes(wanted, pod) and _key(pod):
             async with aclosing(_of_pod(cluster, pod, wanted, follow=False)) as lines:
                 async for line in lines:
                     yield line
@@ -73,6 +62,7 @@ async def _follow(
     cluster: Cluster, job: PaddleJob, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
 ) -> None:
     opened: dict[Key, asyncio.Task[None]] = {}
+    whole = msgspec.structs.replace(wanted, tail=None, since=None)  # of a pod that began after we did, everything
 
     async def read(pod: Pod, how: Wanted) -> None:
         try:
@@ -83,14 +73,14 @@ async def _follow(
             tell(error)
 
     async def look() -> None:
-        first = {_key(pod, wanted) for pod in await cluster.pods(job)}
+        first = {_key(pod) for pod in await cluster.pods(job)}
         async for change in cluster.watch_pods(job):
             pod = change.after
-            if pod is None or pod.metadata.controller_uid != job.metadata.uid or not wanted.takes(pod):
+            if pod is None or pod.metadata.controller_uid != job.metadata.uid or not takes(wanted, pod):
                 continue
-            key = _key(pod, wanted)
+            key = _key(pod)
             if key is not None and key not in opened:
-                opened[key] = asyncio.ensure_future(read(pod, wanted if key in first else wanted.whole))
+                opened[key] = asyncio.ensure_future(read(pod, wanted if key in first else whole))
 
     looking = asyncio.ensure_future(look())
     ending = asyncio.ensure_future(_end(cluster, job))
@@ -109,10 +99,10 @@ async def _follow(
 
 async def _end(cluster: Cluster, job: PaddleJob) -> None:
     """Returns when the job has ended, is gone, or is another of the same name."""
-    async for change in cluster.watch(job.metadata.namespace, job.metadata.name):
-        now = change.after
-        if now is None or now.metadata.uid != job.metadata.uid or now.status.finished:
-            return
+    async with aclosing(life(cluster, job)) as changes:
+        async for now in changes:
+            if now.over:
+                return
 
 
 async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
@@ -120,7 +110,7 @@ async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: di
     loop = asyncio.get_running_loop()
     deadline = loop.time() + LAST_LINES_SECONDS
     while loop.time() < deadline:
-        begun = {_key(pod, wanted) for pod in await cluster.pods(job) if wanted.takes(pod)} - {None}
+        begun = {_key(pod) for pod in await cluster.pods(job) if takes(wanted, pod)} - {None}
         if begun <= opened.keys():
             break
         await asyncio.sleep(0.1)
@@ -129,10 +119,10 @@ async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: di
 
 
 async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted, *, follow: bool) -> AsyncGenerator[Line, None]:
-    lines = cluster.logs(pod, follow=follow, tail=wanted.tail, since=wanted.since, container=wanted.container)
+    lines = cluster.pod_logs(pod, wanted, follow=follow)
     try:
-        async for line in lines:
-            yield pod.metadata.name, line
+        async for text in lines:
+            yield Line(pod.metadata.name, text)
     except NotFound:
         return  # it is gone, and its log with it
     except Invalid as error:
@@ -140,9 +130,9 @@ async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted, *, follow: bool) -
             raise
 
 
-def _key(pod: Pod, wanted: Wanted) -> Key | None:
+def _key(pod: Pod) -> Key | None:
     """One log: that of a container which has begun, in this pod, after so many restarts."""
-    name = wanted.container or main_container(pod)
+    name = main_container(pod)
     found = next((one for one in pod.containers if one.name == name), None)
     if found is None or not (found.state.running or found.state.terminated):
         return None

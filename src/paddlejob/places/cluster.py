@@ -17,27 +17,26 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import API_VERSION, KIND, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES
 from paddlejob.core.children import Pod
-from paddlejob.kube import Change, Client, Reflector, Resource, Store, load_config
+from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
+from paddlejob.kube import store as kube_store
 from paddlejob.kube.events import Page, decode
-from paddlejob.kube.objects import Object
+from paddlejob.kube.objects import Object, key_of
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
-from paddlejob.sdk.log_lines import log_lines
-from paddlejob.sdk.refusals import explained, explanation, no_namespace
+from paddlejob.places.applying import Beside
+from paddlejob.places.errors import Invalid, PaddleJobError
+from paddlejob.places.job_logs import follow_job_logs, job_logs
+from paddlejob.places.log_lines import log_lines
+from paddlejob.places.place import Change, Description, Event, Found, Json, Key, Line, Wanted, loop
+from paddlejob.places.refusals import explained, explanation, no_namespace
 
 T = TypeVar("T", bound=Object)
-Json = dict[str, Any]
 # What going on and asking again cannot mend.
 _FINAL = (kube.ConfigError, kube.Unauthorized, kube.Forbidden, kube.NotFound)
 
 
-class About(msgspec.Struct, frozen=True):
-    kind: str = ""
-    name: str = ""
-
-
-class Event(msgspec.Struct, frozen=True, rename="camel"):
+class _Event(msgspec.Struct, frozen=True, rename="camel"):
     """What happened to a job, as Kubernetes keeps it for an hour."""
 
     metadata: ObjectMeta = ObjectMeta()
@@ -46,22 +45,23 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
     message: str = ""
     event_time: str | None = None
     last_timestamp: str | None = None
-    involved_object: About = About()
 
     @property
     def at(self) -> str:
         return self.last_timestamp or self.event_time or self.metadata.creation_timestamp or ""
 
 
-EVENTS = Resource("", "v1", "events", Event)
+_EVENTS = Resource("", "v1", "events", _Event)
 
 
 class Cluster:
     """`async with Cluster.connect() as cluster: ...`"""
 
+    where = "the cluster"
+
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.namespace = client.config.namespace
+        self.namespace = self.listed = client.config.namespace
 
     @classmethod
     def connect(cls, context: str | None = None, kubeconfig: str | None = None) -> Cluster:
@@ -70,6 +70,7 @@ class Cluster:
             return cls(Client(load_config(kubeconfig, context), user_agent="paddlejob"))
 
     async def __aenter__(self) -> Cluster:
+        await loop()
         await self.client.__aenter__()
         return self
 
@@ -78,38 +79,39 @@ class Cluster:
     ) -> None:
         await self.client.__aexit__(kind, error, trace)
 
-    async def create(self, manifest: Mapping[str, Any], namespace: str | None = None) -> PaddleJob:
-        """Submit a job. A field that the cluster does not know is refused, not dropped."""
-        meta = manifest.get("metadata") or {}
-        name, into = str(meta.get("name", "")), namespace or meta.get("namespace") or self.namespace
-        body = {**manifest, "metadata": {**meta, "namespace": into}}
-        with explained(f"submit job {name} to namespace {into}", name=name, namespace=into):
+    async def submit(self, description: Description) -> Found:
+        """What stands beside the job comes first, so that no pod waits for it (docs/decisions/020)."""
+        namespace = description.namespace or self.namespace
+        beside = Beside(self.client, namespace, description.beside)
+        await beside.apply()
+        try:
+            made = await self._create(description.document, namespace)
+        except PaddleJobError:
+            await beside.take_back()
+            raise
+        await beside.adopt(made.job)
+        return made
+
+    async def _create(self, document: Mapping[str, Any], into: str) -> Found:
+        """A field that the cluster does not know is refused, not dropped."""
+        meta = document["metadata"]
+        body = {**document, "metadata": {**meta, "namespace": into}}
+        with explained(f"submit job {meta['name']} to namespace {into}", name=meta["name"], namespace=into):
             params = {"fieldValidation": "Strict"}
-            return _job(await self.client.request("POST", JOBS.path(into), params=params, body=body))
+            return self._decoded(await self.client.request("POST", JOBS.path(into), params=params, body=body))
 
-    async def get(self, name: str, namespace: str) -> PaddleJob:
-        return _job(await self._read(name, namespace))
-
-    async def document(self, name: str, namespace: str) -> Json:
-        """The job with all its fields, as the API server has it."""
-        return _document(await self._read(name, namespace))
-
-    async def _read(self, name: str, namespace: str) -> bytes:
+    async def get(self, key: Key) -> Found:
+        namespace, name = key
         tried = f"get job {name} of namespace {namespace}"
         with explained(tried, name=name, namespace=namespace):
             try:
-                return await self.client.request("GET", JOBS.path(namespace, name))
+                return self._decoded(await self.client.request("GET", JOBS.path(namespace, name)))
             except kube.NotFound as error:
                 if error.details.kind and not await self.has_namespace(namespace):
                     raise no_namespace(tried, namespace) from error
                 raise
 
-    async def list(self, namespace: str | None) -> tuple[PaddleJob, ...]:
-        """The jobs of a namespace, of all for None; in order of namespace and name."""
-        return tuple(msgspec.convert(one, PaddleJob) for one in await self.documents(namespace))
-
-    async def documents(self, namespace: str | None) -> tuple[Json, ...]:
-        """The same with all their fields."""
+    async def list(self, namespace: str | None) -> tuple[Found, ...]:
         tried = f"list the jobs of {f'namespace {namespace}' if namespace else 'all namespaces'}"
         found: tuple[Json, ...] = ()
         with explained(tried, namespace=namespace or ""):
@@ -123,7 +125,21 @@ class Cluster:
                     break
             if not found and namespace and not await self.has_namespace(namespace):
                 raise no_namespace(tried, namespace)
-        return found
+        return tuple(self._found(msgspec.convert(one, PaddleJob), one) for one in found)
+
+    def _decoded(self, body: bytes) -> Found:
+        return self._found(decode(JOBS, body, "read the job"), msgspec.json.decode(body))
+
+    def _found(self, job: PaddleJob, document: Json | None = None) -> Found:
+        return Found(
+            job=job,
+            where=self.where,
+            phase="Terminating" if job.metadata.deletion_timestamp else job.status.phase or "Pending",
+            over=job.status.finished,
+            about=(("Where", f"cluster {self.client.config.server}"),),
+            flag=f" -n {job.metadata.namespace}",
+            document=document,
+        )
 
     async def has_namespace(self, namespace: str) -> bool:
         """Whether it is there; who may not know is told yes."""
@@ -135,17 +151,18 @@ class Cluster:
             return True
         return True
 
-    def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change[PaddleJob], None]:
-        """Every change from now on, beginning with what is there; goes on whatever the network does.
-
-        A job that is named and is not there is told as one change from None to None.
-        """
+    async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
+        """Goes on whatever the network does."""
         what = f"job {name}" if name else "jobs"
         tried = f"watch {what} of {f'namespace {namespace}' if namespace else 'all namespaces'}"
-        fields = f"metadata.name={name}" if name else ""
-        return self._watch(JOBS, namespace, tried, fields=fields)
+        changes = self._watch(JOBS, namespace, tried, fields=f"metadata.name={name}" if name else "")
+        async with aclosing(changes):
+            async for one in changes:
+                known = one.after or one.before
+                key = Key(*key_of(known)) if known else Key(namespace or "", name or "")
+                yield key, self._found(one.after) if one.after else None
 
-    def watch_pods(self, job: PaddleJob) -> AsyncGenerator[Change[Pod], None]:
+    def watch_pods(self, job: PaddleJob) -> AsyncGenerator[kube_store.Change[Pod], None]:
         """Every change of the job's pods, those of later attempts too."""
         namespace, name = job.metadata.namespace, job.metadata.name
         tried = f"watch the pods of job {name} in namespace {namespace}"
@@ -153,8 +170,8 @@ class Cluster:
 
     async def _watch(
         self, resource: Resource[T], namespace: str | None, tried: str, *, selector: str = "", fields: str = ""
-    ) -> AsyncGenerator[Change[T], None]:
-        news: asyncio.Queue[Change[T] | kube.KubeError] = asyncio.Queue()
+    ) -> AsyncGenerator[kube_store.Change[T], None]:
+        news: asyncio.Queue[kube_store.Change[T] | kube.KubeError] = asyncio.Queue()
         store: Store[T] = Store()
         store.subscribe(news.put_nowait)
 
@@ -186,14 +203,13 @@ class Cluster:
         with explained(f"list the pods of job {name} in namespace {namespace}", namespace=namespace):
             found = await self._all(PODS, namespace, selector=f"{LABEL_JOB}={name}")
         own = (pod for pod in found if pod.metadata.controller_uid == job.metadata.uid)
-        return tuple(sorted(own, key=place))
+        return tuple(sorted(own, key=_order))
 
     async def events(self, job: PaddleJob) -> tuple[Event, ...]:
-        """What happened to the job, oldest first."""
         namespace, name = job.metadata.namespace, job.metadata.name
         with explained(f"list the events of job {name} in namespace {namespace}", namespace=namespace):
-            found = await self._all(EVENTS, namespace, fields=f"involvedObject.uid={job.metadata.uid}")
-        return tuple(sorted(found, key=lambda one: one.at))
+            found = await self._all(_EVENTS, namespace, fields=f"involvedObject.uid={job.metadata.uid}")
+        return tuple(sorted(Event(one.at, one.type, one.reason, one.message) for one in found))
 
     async def _all(
         self, resource: Resource[T], namespace: str, *, selector: str = "", fields: str = ""
@@ -209,79 +225,57 @@ class Cluster:
             if not token:
                 return found
 
-    async def logs(
-        self,
-        pod: Pod,
-        *,
-        follow: bool = False,
-        tail: int | None = None,
-        since: float | None = None,
-        container: str | None = None,
-    ) -> AsyncGenerator[str, None]:
-        """The lines of one container, by default the one that trains; `since`: of the last so many seconds."""
+    async def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        lines = (follow_job_logs if wanted.follow else job_logs)(self, job, wanted)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+    async def pod_logs(self, pod: Pod, wanted: Wanted, *, follow: bool) -> AsyncGenerator[str, None]:
+        """The lines of the container that trains."""
         meta = pod.metadata
         with explained(f"read the log of pod {meta.name} in namespace {meta.namespace}", namespace=meta.namespace):
-            lines = log_lines(self.client, pod, follow=follow, tail=tail, since=since, container=container)
+            lines = log_lines(self.client, pod, follow=follow, tail=wanted.tail, since=wanted.since)
             async with aclosing(lines):
                 async for line in lines:
                     yield line
 
-    async def patch(self, name: str, namespace: str, body: Mapping[str, Any]) -> PaddleJob:
+    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None:
+        namespace, name = _still_going(job)
         with explained(f"change job {name} of namespace {namespace}", name=name, namespace=namespace):
-            return await self.client.patch(JOBS, (namespace, name), body)
+            await self.client.patch(JOBS, (namespace, name), {"spec": dict(spec)})
 
-    async def scale(self, name: str, namespace: str, n: int) -> None:
-        with explained(f"scale job {name} of namespace {namespace} to {n}", name=name, namespace=namespace):
+    async def scale(self, job: PaddleJob, workers: int) -> None:
+        namespace, name = _still_going(job)
+        with explained(f"scale job {name} of namespace {namespace} to {workers}", name=name, namespace=namespace):
             await self.client.request(
                 "PATCH",
                 JOBS.path(namespace, name, "scale"),
-                body={"spec": {"replicas": n}},
+                body={"spec": {"replicas": workers}},
                 content_type="application/merge-patch+json",
             )
 
-    async def delete(self, name: str, namespace: str) -> None:
-        """Ask for its end; its pods, services and ConfigMap go with it."""
+    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
+        namespace, name = job.metadata.namespace, job.metadata.name
         with explained(f"delete job {name} of namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
 
-    async def create_beside(self, job: PaddleJob, document: Mapping[str, Any]) -> None:
-        """A ConfigMap or Secret that is the job's own, and goes when the job goes."""
-        kind, meta, namespace = str(document["kind"]), document["metadata"], job.metadata.namespace
-        owned = {**meta, "namespace": namespace, "ownerReferences": [_owner(job)]}
-        with explained(
-            f"create {kind} {meta['name']} in namespace {namespace}", name=meta["name"], namespace=namespace
-        ):
-            await self.client.request(
-                "POST", f"/api/v1/namespaces/{namespace}/{kind.lower()}s", body={**document, "metadata": owned}
-            )
+
+def _still_going(job: PaddleJob) -> Key:
+    if job.status.finished:
+        raise Invalid(f"{job.metadata.name} has ended ({job.status.phase}): submit it again under another name")
+    return Key(job.metadata.namespace, job.metadata.name)
 
 
 async def _tell_absence(reflector: Reflector[T], store: Store[T], news: asyncio.Queue[Any]) -> None:
     await reflector.synced.wait()
     if not len(store) and news.empty():
-        news.put_nowait(Change(None, None))
+        news.put_nowait(kube_store.Change(None, None))
 
 
-def place(pod: Pod) -> tuple[int, int, str]:
+def _order(pod: Pod) -> tuple[int, int, str]:
     """Sorts pods by role, servers first, then by index."""
     labels = pod.metadata.labels
     role = next((i for i, one in enumerate(ROLES) if one == labels.get(LABEL_RES_TYPE)), len(ROLES))
     index = labels.get(LABEL_INDEX, "")
     return (role, int(index) if index.isdigit() else 0, pod.metadata.name)
-
-
-def _job(body: bytes) -> PaddleJob:
-    return decode(JOBS, body, "read the job")
-
-
-def _document(body: bytes) -> Json:
-    found: Json = msgspec.json.decode(body)
-    return found
-
-
-def _owner(job: PaddleJob) -> Json:
-    meta = job.metadata
-    return {"apiVersion": API_VERSION, "kind": KIND, "name": meta.name, "uid": meta.uid}
-
-
-__all__ = ["Change", "Cluster", "Event", "place"]

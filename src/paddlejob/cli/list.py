@@ -1,0 +1,95 @@
+"""`paddlejob list`: the jobs of this machine and of the cluster, as `kubectl get pdj` shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.text import Text
+
+from paddlejob.cli.errors import BadUse
+from paddlejob.cli.output import Cell, Format, age, columns, console, document, note, phase_text, show, show_objects
+from paddlejob.cli.where import ANYWHERE, Where, run
+from paddlejob.places.errors import PaddleJobError
+from paddlejob.places.place import Found, Place
+
+
+def list_jobs(
+    *,
+    where: Where = ANYWHERE,
+    all_namespaces: Annotated[
+        bool, Parameter(name=["--all-namespaces", "-A"], negative="", help="Those of all namespaces.")
+    ] = False,
+    output: Annotated[Format | None, Parameter(name=["--output", "-o"], help="Another form.")] = None,
+    watch: Annotated[bool, Parameter(name=["--watch", "-w"], negative="", help="Go on showing changes.")] = False,
+) -> None:
+    """List the jobs of this machine and of the cluster.
+
+    Example: paddlejob list
+    """
+    if all_namespaces and where.namespace:
+        raise BadUse("-n and -A exclude each other: give one of them")
+    if watch:
+        if output in ("json", "yaml"):
+            raise BadUse("-w shows a table: leave out -o, or give -o wide or -o name")
+        from paddlejob.cli.list_watch import watch_jobs  # noqa: PLC0415 - only who watches pays for it
+
+        run(watch_jobs(where, all_namespaces, output))
+        return
+    found = run(_jobs(where, all_namespaces))
+    if output in ("json", "yaml", "name"):
+        show_objects([document(one) for one in found], output)
+    elif found:
+        show(table(found, wide=output == "wide", namespaces=all_namespaces), console())
+    else:
+        show(nothing(where), console())
+
+
+async def _jobs(where: Where, everywhere: bool) -> list[Found]:
+    """A cluster that nobody asked for by name may be out of reach, if there are jobs on this machine."""
+    found: list[Found] = []
+    for enter in where.places:
+        try:
+            async with enter() as place:
+                found += await place.list(listed(place, where, everywhere))
+        except PaddleJobError as error:
+            if not found:
+                raise
+            note(str(error))
+    return found
+
+
+def listed(place: Place, where: Where, everywhere: bool) -> str | None:
+    return None if everywhere else where.namespace or place.listed
+
+
+def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False) -> Text:
+    found = list(jobs)
+    places = len({one.where for one in found}) > 1
+    heads = ["NAME", "STATUS", "MODE", "PS", "WORKER", "AGE"]
+    heads = [*(["WHERE"] if places else []), *(["NAMESPACE"] if namespaces else []), *heads]
+    rows: list[list[Cell]] = [[*heads, *(["RESTARTS", "REASON"] if wide else [])]]
+    for one in found:
+        rows.append(
+            [
+                *([one.where.removeprefix("the ")] if places else []),
+                *([one.key.namespace] if namespaces else []),
+                *_cells(one),
+                *([str(one.job.status.restarts), one.job.status.reason] if wide else []),
+            ]
+        )
+    return columns(rows)
+
+
+def _cells(found: Found) -> list[Cell]:
+    meta, status = found.job.metadata, found.job.status
+    roles = [one.ready if one else "" for one in (status.ps, status.worker)]
+    mode = status.mode or found.job.spec.mode
+    return [meta.name, phase_text(found.phase), mode, *roles, age(meta.creation_timestamp or "")]
+
+
+def nothing(where: Where) -> str:
+    if where.only_here:
+        return "no local jobs; start one with `paddlejob run FILE`"
+    return "no jobs; start one here with `paddlejob run FILE`, on the cluster with `paddlejob submit FILE`"

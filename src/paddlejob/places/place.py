@@ -1,0 +1,185 @@
+"""Where a job lives: on a cluster or on this machine. What either can be asked, and what it answers.
+
+A place is entered for as long as it is asked: `async with place: ...`. Every error is a `PaddleJobError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing
+from types import TracebackType, coroutine
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from paddlejob.api import PaddleJob
+from paddlejob.api.mistakes import job_of
+from paddlejob.api.names import RoleName
+from paddlejob.core.children import Pod
+from paddlejob.terminal import plain
+
+Json = dict[str, Any]
+
+
+class Key(NamedTuple):
+    namespace: str
+    name: str
+
+
+class Line(NamedTuple):
+    """One line that a pod printed."""
+
+    pod: str
+    text: str
+
+    def __str__(self) -> str:
+        """For a terminal: without what would move its cursor or clear it; `text` is what the pod printed."""
+        return plain(f"[{self.pod}] {self.text}")
+
+
+class Bar(Line):
+    """A progress bar as it stands: its line goes on, and the whole of it comes later as a `Line`."""
+
+
+class Event(NamedTuple):
+    """What happened to a job, when, and how serious it is (Normal or Warning)."""
+
+    at: str
+    type: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        return plain(f"{self.at} {self.reason}: {self.message}")
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which log lines: of a role or of all, of one pod only, the last so many, of the last so many seconds.
+
+    `bars`: also how progress bars stand that go on.
+    """
+
+    follow: bool = False
+    role: RoleName | Literal["all"] = "worker"
+    index: int | None = None
+    tail: int | None = None
+    since: float | None = None
+    bars: bool = False
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What is submitted: the job, what stands beside it, and the folder where relative things on this machine begin."""
+
+    document: Json
+    beside: tuple[Json, ...] = ()
+    folder: str = ""
+
+    @property
+    def job(self) -> PaddleJob:
+        return job_of(self.document)
+
+    @property
+    def name(self) -> str:
+        return str(self.document["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str | None:
+        said: str | None = self.document["metadata"].get("namespace")
+        return said
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A job as its place has it."""
+
+    job: PaddleJob
+    where: str
+    phase: str
+    """Beside the phases of a job: Terminating, and on this machine Stopped and Lost."""
+    over: bool
+    """Whether nobody works on it any more."""
+    why: str = ""
+    """Why it is as it is, if the job itself cannot say it."""
+    about: tuple[tuple[str, str], ...] = ()
+    """What else there is to know of where it is."""
+    flag: str = ""
+    """What to add to a command so that it means this very job."""
+    document: Json | None = None
+    """All its fields, where the place knows more of them than we do."""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.job.metadata.namespace, self.job.metadata.name)
+
+
+Change = tuple[Key, Found | None]
+
+
+class Place(Protocol):
+    @property
+    def where(self) -> str:
+        """As a person would say it: "the cluster", "this machine"."""
+        ...
+
+    @property
+    def namespace(self) -> str:
+        """Where a job goes that names none."""
+        ...
+
+    @property
+    def listed(self) -> str | None:
+        """Whose jobs a list shows that names no namespace; None: of all."""
+        ...
+
+    async def __aenter__(self) -> Place: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    async def submit(self, description: Description) -> Found: ...
+
+    async def get(self, key: Key) -> Found: ...
+
+    async def list(self, namespace: str | None) -> tuple[Found, ...]:
+        """The jobs of a namespace, of all for None; in order of namespace and name."""
+        ...
+
+    def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
+        """What is there, then every change, for ever; None is a job that is not there, or not any more."""
+        ...
+
+    async def pods(self, job: PaddleJob) -> tuple[Pod, ...]: ...
+
+    async def events(self, job: PaddleJob) -> tuple[Event, ...]:
+        """Oldest first."""
+        ...
+
+    def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]: ...
+
+    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None: ...
+
+    async def scale(self, job: PaddleJob, workers: int) -> None: ...
+
+    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
+        """Ask for its end, and for that of all it has; `force`: without waiting for a graceful end."""
+        ...
+
+
+def label(one: Json) -> str:
+    """An object of any kind, as a person would call it."""
+    return f"{one['kind']} {one['metadata']['name']}"
+
+
+async def life(place: Place, job: PaddleJob) -> AsyncGenerator[Found, None]:
+    """The job now and after every change, as long as it is there."""
+    async with aclosing(place.watch(job.metadata.namespace, job.metadata.name)) as changes:
+        async for _, now in changes:
+            if now is None or now.job.metadata.uid != job.metadata.uid:
+                return
+            yield now
+
+
+@coroutine
+def loop() -> Generator[None, None, None]:
+    """To be awaited before anything that needs an event loop: see `paddlejob.cli.where.run`."""
+    yield

@@ -1,0 +1,214 @@
+"""Jobs on this machine: what their runners write down is read, and what they are asked is left for them.
+
+A runner has a process of its own, so that a job outlives a notebook cell. What such a job cannot do says so.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paddlejob.api import PaddleJob, reasons
+from paddlejob.core.children import Pod
+from paddlejob.local import errors as local
+from paddlejob.local import scaling
+from paddlejob.local.following import Logs
+from paddlejob.local.proc import is_alive
+from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
+from paddlejob.places import errors
+from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Key, Line, Wanted, loop
+
+if TYPE_CHECKING:
+    from paddlejob.local.manifest import Manifest
+
+PAUSE = 0.1
+
+
+class ThisMachine:
+    """`volumes` says where volumes are on this machine, `ours` which Python to try first; both for `submit` only."""
+
+    where = "this machine"
+    namespace = NAMESPACE
+    listed = None
+
+    def __init__(self, volumes: Mapping[str, Path] | None = None, ours: Path | None = None) -> None:
+        self._volumes = volumes or {}
+        self._ours = ours
+
+    async def __aenter__(self) -> ThisMachine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    async def submit(self, description: Description) -> Found:
+        from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
+
+        await loop()
+        from asyncio import to_thread  # noqa: PLC0415 - as everywhere here: a look needs no event loop
+
+        def start() -> Found:
+            with _explained():
+                manifest = _manifest(description)
+                prepare(Asked(manifest=manifest, volumes=self._volumes, ours=self._ours)).in_background()
+                return _found(*find(_root(), manifest.job.metadata.namespace or NAMESPACE, description.name))
+
+        return await to_thread(start)
+
+    async def get(self, key: Key) -> Found:
+        return _found(*self._state(key))
+
+    def _state(self, key: Key) -> tuple[Folder, State]:
+        with _explained():
+            return find(_root(), *key)
+
+    async def list(self, namespace: str | None) -> tuple[Found, ...]:
+        with _explained():
+            return tuple(_found(*one) for one in folders(_root(), namespace))
+
+    async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
+        told: dict[Key, Found | None] = {Key(namespace or NAMESPACE, name): None} if name else {}
+        first = True
+        async with aclosing(_looks()) as looks:
+            async for _ in looks:
+                with _explained():
+                    seen = (_found(*one) for one in folders(_root(), namespace))
+                    now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
+                now = {**dict.fromkeys(told), **now}
+                for key, one in now.items():
+                    if first or told.get(key) != one:
+                        yield key, one
+                told, first = now, False
+
+    async def pods(self, job: PaddleJob) -> tuple[Pod, ...]:
+        return self._state(_key(job))[1].pods
+
+    async def events(self, job: PaddleJob) -> tuple[Event, ...]:
+        return tuple(Event(one.at, one.type, one.reason, one.note) for one in self._state(_key(job))[1].events)
+
+    async def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        if wanted.since is not None:
+            raise errors.NotHere("the logs of jobs on this machine hold no times: use --tail instead of --since")
+        role, index = "*" if wanted.role == "all" else wanted.role, "*" if wanted.index is None else wanted.index
+        folder, _ = self._state(_key(job))
+        following = Logs(folder.logs, f"{job.metadata.name}-{role}-{index}")
+        tail = wanted.tail
+        async with aclosing(_looks()) as looks:
+            async for _ in looks:
+                state = folder.read()
+                over = not wanted.follow or state is None or not state.alive
+                for pod, lines in following.news(last_call=over):
+                    for text in lines[-tail:] if tail else lines:
+                        yield Line(pod, text)
+                for pod, text in following.bars() if wanted.bars else ():
+                    yield Bar(pod, text)
+                if over:
+                    return
+                tail = None
+
+    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None:
+        raise errors.NotHere(
+            f"{job.metadata.name} runs on this machine, where jobs cannot be changed ({', '.join(spec)}):"
+            " delete it and submit it anew, or submit it to a cluster"
+        )
+
+    async def scale(self, job: PaddleJob, workers: int) -> None:
+        with _explained():
+            scaling.ask(*self._state(_key(job)), workers)
+
+    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
+        folder, state = self._state(_key(job))
+        folder.mark_deleted()
+        for _ in range(2 if force else 1):
+            if state.alive:
+                os.kill(state.pid, signal.SIGTERM)
+        async with aclosing(_looks()) as looks:
+            async for _ in looks:
+                if state.ended or not is_alive(state.pid, state.start_time):
+                    break
+        folder.remove(state)
+
+
+async def _looks() -> AsyncGenerator[None, None]:
+    """At once, then again and again: whoever writes a state tells nobody."""
+    yield
+    await loop()
+    from asyncio import sleep  # noqa: PLC0415 - as above
+
+    while True:
+        await sleep(PAUSE)
+        yield
+
+
+def _root() -> Path:
+    return root(os.environ)
+
+
+def _key(job: PaddleJob) -> Key:
+    return Key(job.metadata.namespace, job.metadata.name)
+
+
+def _found(folder: Folder, state: State) -> Found:
+    """A job whose runner vanished in the middle did not end by itself."""
+    job, alive = state.job, state.alive
+    phase: str = job.status.phase or "Pending"
+    if not alive and not job.status.finished:
+        phase = reasons.STOPPED if state.ended else "Lost"
+    lost = f"its runner (process {state.pid}) ended without a word; all its processes ended with it"
+    return Found(
+        job=job,
+        where=ThisMachine.where,
+        phase=phase,
+        over=not alive,
+        why=lost if phase == "Lost" else "",
+        about=(("Where", ThisMachine.where), ("File", state.file), ("Logs", str(folder.logs))),
+        flag=" --local",
+    )
+
+
+def _manifest(description: Description) -> Manifest:
+    from paddlejob.local.manifest import as_manifest  # noqa: PLC0415 - only who starts a job pays for it
+
+    folder = Path(description.folder or Path.cwd())
+    document = description.document if description.folder else _at_home(description.document)
+    return as_manifest(folder / description.name, [*description.beside, document])
+
+
+def _at_home(document: Json) -> Json:
+    """A working directory that only the image has is not here: then the command starts where the person is."""
+    made: Json = msgspec.json.decode(msgspec.json.encode(document))
+    for role in ("ps", "worker", "heter"):
+        pod = (made["spec"].get(role) or {}).get("template", {}).get("spec", {})
+        mounted = {one.get("mountPath") for each in pod.get("containers", ()) for one in each.get("volumeMounts", ())}
+        for container in pod.get("containers", ()):
+            at = container.get("workingDir")
+            if at and not Path(at).is_dir() and not any(at == one or at.startswith(f"{one}/") for one in mounted):
+                del container["workingDir"]
+    return made
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except local.AlreadyRunning as error:
+        raise errors.AlreadyExists(str(error)) from error
+    except local.NotFound as error:
+        raise errors.NotFound(str(error)) from error
+    except local.CannotScale as error:
+        raise errors.NotHere(str(error)) from error
+    except (local.BadFile, local.BadName, local.NoPython) as error:
+        raise errors.Invalid(str(error)) from error
+    except local.LocalError as error:
+        raise errors.PaddleJobError(str(error)) from error
+    except OSError as error:
+        raise errors.PaddleJobError(f"cannot keep the job's state in {_root()}: {error.strerror or error}") from error
