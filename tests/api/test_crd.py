@@ -127,16 +127,16 @@ def test_every_field_of_the_spec_is_described(spec: Schema) -> None:
 
 def test_rules_stand_where_they_guard(schema: Schema, spec: Schema) -> None:
     assert schema["x-kubernetes-validations"] == rules.written(rules.ROOT)
-    assert schema["properties"]["spec"]["x-kubernetes-validations"] == rules.written((*rules.SPEC, *rules.CHANGES))
+    assert schema["properties"]["spec"]["x-kubernetes-validations"] == rules.written((*rules.SPEC, *rules.TRANSITIONS))
     for role in ("ps", "worker", "heter"):
         assert spec[role]["x-kubernetes-validations"] == rules.written(rules.ROLE)
 
 
-ALL_RULES: list[rules.Rule[Any] | rules.Change] = [*rules.ROOT, *rules.SPEC, *rules.CHANGES, *rules.ROLE]
+ALL_RULES: list[rules.Rule[Any] | rules.Transition] = [*rules.ROOT, *rules.SPEC, *rules.TRANSITIONS, *rules.ROLE]
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=[one.message[:40] for one in ALL_RULES])
-def test_a_rule_says_what_to_do(rule: rules.Rule[Any] | rules.Change) -> None:
+def test_a_rule_says_what_to_do(rule: rules.Rule[Any] | rules.Transition) -> None:
     advice = ("set ", "use ", "create ", "remove ", "give ", "may have ")
     assert any(word in rule.message for word in advice)
     assert "\n" not in rule.message

@@ -17,5 +17,5 @@ class PaddleJob(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     api_version: str = API_VERSION
     kind: str = KIND
     metadata: ObjectMeta = ObjectMeta()
-    spec: Annotated[PaddleJobSpec, rules.validations((*rules.SPEC, *rules.CHANGES))] = PaddleJobSpec()
+    spec: Annotated[PaddleJobSpec, rules.validations((*rules.SPEC, *rules.TRANSITIONS))] = PaddleJobSpec()
     status: Status = Status()

@@ -33,7 +33,7 @@ class Rule(msgspec.Struct, Generic[T], frozen=True):
     holds: Callable[[T], bool]
 
 
-class Change(msgspec.Struct, frozen=True):
+class Transition(msgspec.Struct, frozen=True):
     """What may not change after creation. Only an API server sees a change, so it is told in CEL alone."""
 
     message: str
@@ -173,33 +173,33 @@ def _unchanged(field: str) -> str:
 
 _FIXED = "cannot be changed after creation: delete the job and create it again"
 
-CHANGES: tuple[Change, ...] = (
-    Change(f"spec.ps {_FIXED}", _unchanged("ps")),
-    Change(f"spec.heter {_FIXED}", _unchanged("heter")),
-    Change(
+TRANSITIONS: tuple[Transition, ...] = (
+    Transition(f"spec.ps {_FIXED}", _unchanged("ps")),
+    Transition(f"spec.heter {_FIXED}", _unchanged("heter")),
+    Transition(
         f"spec.worker {_FIXED} (only replicas of an elastic job may change)",
         "!has(self.worker) || !has(oldSelf.worker) || ("
         + " && ".join(_unchanged(f"worker.{field}") for field in ("template", "requests", "limits"))
         + ")",
     ),
-    Change(
+    Transition(
         "spec.worker.replicas can change only in elastic jobs: create a new job",
         "!has(self.worker) || !has(oldSelf.worker) || self.worker.replicas == oldSelf.worker.replicas"
         " || (has(self.elastic) && self.elastic > 0)",
     ),
-    Change(
+    Transition(
         f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",
         " && ".join(_unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy")),
     ),
 )
 
 
-def written(rules: tuple[Rule[Any] | Change, ...]) -> list[dict[str, str]]:
+def written(rules: tuple[Rule[Any] | Transition, ...]) -> list[dict[str, str]]:
     """The rules as they stand in a CRD."""
     return [{"rule": one.cel, "message": one.message} for one in rules]
 
 
-def validations(rules: tuple[Rule[Any] | Change, ...]) -> Meta:
+def validations(rules: tuple[Rule[Any] | Transition, ...]) -> Meta:
     """The rules as an annotation of the type that they guard."""
     extra: dict[str, Any] = {"x-kubernetes-validations": written(rules)}
     return Meta(extra_json_schema=extra)

@@ -105,7 +105,7 @@ def _opened(body: Any) -> Iterator[tuple[Place, Any]]:
     if isinstance(body, dict) and body.get("kind") == "List" and isinstance(body.get("items"), list):
         for index, one in enumerate(body["items"]):
             yield ("items", index), one
-    elif body is not None:
+    elif body:
         yield (), body
 
 
