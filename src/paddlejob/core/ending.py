@@ -74,10 +74,9 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
 
 
 def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
-    if job.spec.is_elastic:
-        return False  # it is replaced
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
-    return gone and launched(job, observed)
+    # An elastic job replaces it.
+    return gone and not job.spec.is_elastic and launched(job, observed)
 
 
 def deleted_after_success(job: PaddleJob, observed: Observed) -> int:
