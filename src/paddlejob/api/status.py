@@ -99,7 +99,8 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return next((one for one in self.conditions if one.type == type_), None)
 
     def role(self, role: RoleName) -> RoleStatus | None:
-        return {"ps": self.ps, "worker": self.worker, "heter": self.heter}[role]
+        found: RoleStatus | None = getattr(self, role)
+        return found
 
     @property
     def finished(self) -> bool:

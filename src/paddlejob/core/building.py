@@ -13,6 +13,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
 from paddlejob.core.actions import Action, Touch
 from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.intranet import has_names
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
 from paddlejob.core.reserving import needs_ports
@@ -32,7 +33,7 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
 
 
 def _touches(job: PaddleJob, observed: Observed) -> Iterator[Touch]:
-    if observed.config_map is None or job.spec.network == "Service":
+    if observed.config_map is None or has_names(job):
         return
     version = observed.config_map.metadata.uid
     for slot in observed.slots:

@@ -9,6 +9,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create, Update
 from paddlejob.core.children import Child
+from paddlejob.core.intranet import has_names
 from paddlejob.core.kind import Extent, Kind
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed
@@ -46,11 +47,6 @@ def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create 
         yield Create(CONFIG_MAPS.name, name, body)
 
 
-def precedes_pods(job: PaddleJob) -> bool:
-    """Where names are known beforehand. By address, pods come first and wait for it."""
-    return job.spec.network == "Service"
-
-
 def is_cleaned(_: ConfigMap, __: Extent) -> bool:
     """It stays with the job: it is small, and pods that are kept refer to it."""
     return False
@@ -61,6 +57,6 @@ CONFIG_MAPS = Kind(
     plural="configmaps",
     names=lambda job: (job.metadata.name,),
     missing=missing,
-    precedes_pods=precedes_pods,
+    precedes_pods=has_names,  # by address, pods come first and wait for it
     is_cleaned=is_cleaned,
 )

@@ -10,6 +10,7 @@ import msgspec
 from paddlejob.api import Failure, PaddleJob, reasons
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted, targeted
+from paddlejob.core.intranet import has_names
 from paddlejob.core.observe import Observed, Slot
 
 # How Paddle's launcher ends when another member is gone.
@@ -66,17 +67,16 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
     """Whether all pods of this attempt have existed: from then on a missing pod is a lost pod."""
     if job.status.phase in ("Starting", "Running"):
         return True
-    if job.status.phase == "Restarting" and job.spec.network == "Service":
+    if job.status.phase == "Restarting" and has_names(job):
         return all((counted := job.status.role(role)) and not counted.pending for role, _ in job.spec.roles)
     # By address, the ConfigMap is written only when every pod has one.
-    return job.spec.network != "Service" and observed.config_map is not None
+    return not has_names(job) and observed.config_map is not None
 
 
 def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
-    if job.spec.is_elastic:
-        return False  # it is replaced
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
-    return gone and launched(job, observed)
+    # An elastic job replaces it.
+    return gone and not job.spec.is_elastic and launched(job, observed)
 
 
 def deleted_after_success(job: PaddleJob, observed: Observed) -> int:

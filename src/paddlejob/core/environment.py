@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from paddlejob.api import PaddleJob
-from paddlejob.api.names import PORT, RoleName, pod_name, service_host
+from paddlejob.api.names import PORT, RoleName
 from paddlejob.core.heter import shared_stages, stage_environment
+from paddlejob.core.intranet import EnvVar, hosts, own_address
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import PORTS_PER_TRAINER, gloo_port, launcher_ports, port_of
 from paddlejob.core.template import asks_for_accelerator
@@ -20,8 +21,6 @@ TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "he
 GLOO_BY_HTTP = "3"
 # Linux takes no longer "NAME=value" in a program's environment.
 LONGEST_STRING = 128 * 1024 - 1
-
-EnvVar = dict[str, Any]
 
 
 def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
@@ -41,18 +40,11 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     if ports := launcher_ports(job, index):
         values["PORT_RANGE"] = f"{ports.first}:{ports.last}"
     return [
-        _pod_ip(job, role, index),
+        own_address(job, role, index),
         *({"name": name, "value": value} for name, value in values.items()),
         _demand(job),
         *stage_environment(job, role),
     ]
-
-
-def _pod_ip(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
-    if job.spec.network == "Service":
-        name = pod_name(job.metadata.name, role, index)
-        return {"name": "POD_IP", "value": service_host(name, job.metadata.namespace)}
-    return {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
 def _demand(job: PaddleJob) -> EnvVar:
@@ -73,9 +65,9 @@ def job_id(job: PaddleJob, attempt: int | None = None) -> str:
 
 def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
     """The ConfigMap's data; None while an address is not known yet."""
-    workers = _hosts(job, observed, "worker")
-    servers = _hosts(job, observed, "ps") if job.spec.mode == "PS" else []
-    heter = _hosts(job, observed, "heter")
+    workers = hosts(job, observed, "worker")
+    servers = hosts(job, observed, "ps") if job.spec.mode == "PS" else []
+    heter = hosts(job, observed, "heter")
     if workers is None or servers is None or heter is None:
         return None
     data = {
@@ -96,18 +88,18 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
     return data
 
 
-def _trainers(job: PaddleJob, hosts: list[str]) -> dict[str, str]:
-    endpoints = _endpoints(job, "worker", hosts)
+def _trainers(job: PaddleJob, found: list[str]) -> dict[str, str]:
+    endpoints = _endpoints(job, "worker", found)
     joined = ",".join(endpoints)
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
     # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
-    apart = len(set(hosts)) == len(hosts)
+    apart = len(set(found)) == len(found)
     told: dict[str, str] = {}
     if fits and (job.spec.mode == "PS" or apart):
-        told |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(hosts)}
+        told |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(found)}
     # The other way to say it, which on the host's network every job gets; where both stand, they agree.
     if job.spec.mode == "Collective" and (not told or job.spec.network == "Host"):
-        told |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(hosts))}
+        told |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(found))}
     return told
 
 
@@ -121,18 +113,9 @@ def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
     }
 
 
-def _hosts(job: PaddleJob, observed: Observed, role: RoleName) -> list[str] | None:
-    slots = observed.of_role(role)
-    if job.spec.network == "Service":
-        return [service_host(slot.name, job.metadata.namespace) for slot in slots]
-    # A pod that is going away takes its address along: the pod that replaces it has another.
-    addresses = [slot.pod.status.pod_ip if slot.pod and not slot.pod.deleting else "" for slot in slots]
-    return addresses if all(addresses) else None
-
-
-def _endpoints(job: PaddleJob, role: RoleName, hosts: list[str]) -> list[str]:
+def _endpoints(job: PaddleJob, role: RoleName, found: list[str]) -> list[str]:
     # A server finds its own index by this very string, so a port that the user set must stand here too.
-    return [f"{host}:{port_of(job, role, index)}" for index, host in enumerate(hosts)]
+    return [f"{host}:{port_of(job, role, index)}" for index, host in enumerate(found)]
 
 
 def _template(job: PaddleJob, role: RoleName) -> dict[str, Any]:

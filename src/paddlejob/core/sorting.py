@@ -6,6 +6,7 @@ Of other owners' objects only a name that the job needs is noted.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
@@ -24,15 +25,12 @@ def observe(
     ports: Ports = NO_PORTS,
 ) -> Observed:
     own: dict[KindName, dict[str, Child]] = {kind.name: {} for kind in KINDS}
-    others: dict[KindName, set[str]] = {kind.name: set() for kind in KINDS}
+    others: dict[KindName, dict[str, Child]] = {kind.name: {} for kind in KINDS}
+    uid, attempt = job.metadata.uid, str(job.status.attempt)
     for child in children:
-        kind, name = type(child).__name__, child.metadata.name
-        if child.metadata.controller_uid == job.metadata.uid:
-            own[kind][name] = child
-        else:
-            others[kind].add(name)
-    attempt = str(job.status.attempt)
-    pods = {name: one for name, one in own[PODS.name].items() if isinstance(one, Pod)}
+        meta = child.metadata
+        (own if meta.controller_uid == uid else others)[type(child).__name__][meta.name] = child
+    pods = cast("dict[str, Pod]", own[PODS.name])
     current = {name: pod for name, pod in pods.items() if _attempt(pod) == attempt}
     config_map = own[CONFIG_MAPS.name].get(job.metadata.name)
     is_current = config_map is not None and _attempt(config_map) == attempt
@@ -51,7 +49,7 @@ def observe(
             (kind.name, name)
             for kind in KINDS
             if others[kind.name]
-            for name in others[kind.name].intersection(kind.names(job))
+            for name in others[kind.name].keys() & kind.names(job)
         ),
         etcd=etcd,
         ports=ports,

@@ -71,8 +71,7 @@ def _not_supported(job: PaddleJob) -> tuple[str, ...]:
     spec = job.spec
     asked = {
         "elastic with ps": spec.is_elastic and spec.ps is not None,
-        "elastic with intranet: Service": spec.is_elastic and spec.network == "Service",
-        "elastic with intranet: Host": spec.is_elastic and spec.network == "Host",
+        f"elastic with intranet: {spec.network}": spec.is_elastic and spec.network != "PodIP",
     }
     return tuple(name for name, wanted in asked.items() if wanted)
 

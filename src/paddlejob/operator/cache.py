@@ -105,9 +105,9 @@ class Cache:
         for kind in KINDS:
             store = self._children[kind.name]
             own = store.owned_by(uid)
-            known = {one.metadata.name for one in own}
-            others = (store.get((namespace, name)) for name in kind.names(job) if name not in known)
-            children += (*own, *(one for one in others if one is not None))
+            children += own
+            lacking = {*kind.names(job)}.difference(one.metadata.name for one in own)
+            children += [one for name in sorted(lacking) if (one := store.get((namespace, name))) is not None]
         return observe(job, children, refusals, etcd, self.ports.seen_by(job))
 
     def child(self, kind: KindName, key: Key) -> Child | None:

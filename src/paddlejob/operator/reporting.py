@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from paddlejob.api import PaddleJob, Status
+from paddlejob.api.names import ROLES
 from paddlejob.api.status import as_json
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import Conflict, NotFound
@@ -78,11 +79,9 @@ def only_counts(before: Status, after: Status) -> bool:
     """Whether nothing changed that a person waits for, nor anything that later decisions rest on."""
     quiet = msgspec.structs.replace(
         after,
-        ps=before.ps,
-        worker=before.worker,
-        heter=before.heter,
         message=before.message,
         conditions=before.conditions,
+        **{role: before.role(role) for role in ROLES},
     )
     return quiet == before
 
