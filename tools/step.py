@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 def run(title: str, command: list[str]) -> int:
     before = _last_time(title)
-    _say(f"\n\033[1m==> {title}\033[0m" + (f" ({spoken(before)} the last time)" if before else ""))
+    _say(f"\n\033[1m==> {title}\033[0m" + ("" if before is None else f" ({spoken(before)} the last time)"))
     began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
@@ -59,7 +59,7 @@ def _forward(process: subprocess.Popen[bytes], began: float, before: float | Non
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
             if not selector.select(SILENCE):
-                expected = f" of about {spoken(before)}" if before else ""
+                expected = "" if before is None else f" of about {spoken(before)}"
                 _say(f"    ... {spoken(time.monotonic() - began)}{expected}")
                 continue
             printed = os.read(process.stdout.fileno(), 65536)

@@ -55,7 +55,7 @@ COMMANDS: dict[str, Callable[[Workbench], tuple[str | Path, ...]]] = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_refuses_a_namespace_that_leads_elsewhere(bench: Workbench, treasure: Path, command: str) -> None:
     done = bench.paddlejob(*COMMANDS[command](bench))
-    assert (done.returncode, "'../../x'" in done.stderr) == (2, True), done.stdout + done.stderr
+    assert (done.returncode, "../../x" in done.stderr) == (2, True), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert treasure.read_text() == "gold"
 
@@ -67,6 +67,6 @@ def test_python_refuses_a_namespace_or_name_that_leads_elsewhere(
     for asked in (("job", "../../x"), ("../x/job", "default")):
         with pytest.raises(errors.Invalid, match=re.escape("../")):
             PaddleJob.get(*asked, local=True)
-    with pytest.raises(errors.Invalid, match=re.escape("'../../x'")):
-        PaddleJob.from_yaml(a_stray_file(bench)).submit(local=True)
+    with pytest.raises(ValueError, match=re.escape("../../x")):
+        PaddleJob.from_yaml(a_stray_file(bench))
     assert treasure.read_text() == "gold"

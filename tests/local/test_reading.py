@@ -15,6 +15,7 @@ GOOD = sorted(
     for pattern in ("deploy/examples/*.yaml", "examples/*/*.yaml", "tests/api/seeds/*.yaml")
     for path in ROOT.glob(pattern)
 )
+OTHER = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}"
 JOB = """\
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
@@ -121,8 +122,8 @@ ONE_MISTAKE = {
         "job.yaml:8:5: spec.worker.replicas is there twice, first at line 7: keep one",
     ),
     "a mistake in the second document": (
-        f"kind: Pod\n---\n{JOB}  suspend: 1\n",
-        "job.yaml:16:3: spec.suspend must be true or false, not 1",
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\n---\n{JOB}  suspend: 1\n",
+        "job.yaml:18:3: spec.suspend must be true or false, not 1",
     ),
     "a mistake in a List": (
         "kind: List\nitems:\n- " + JOB.replace("\n", "\n  ") + "  suspend: 1\n",
@@ -152,7 +153,8 @@ ONE_MISTAKE = {
     "an unknown tag": ("a: !secret b\n", "job.yaml:1:4: is not YAML: could not determine a constructor"),
     "no text": ("a: \x00\n", "job.yaml: is not YAML: "),
     "two jobs": (f"{JOB}---\n{JOB}", "job.yaml: it must hold one PaddleJob, and holds 2, at lines 1 and 15"),
-    "no job": ("kind: Deployment\n", "job.yaml: it holds no PaddleJob, only Deployment: write a document with kind:"),
+    "no job": (f"{OTHER}\n", "job.yaml: it holds no PaddleJob, only Deployment: write a document with kind:"),
+    "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", "job.yaml:3:1: metadata.name is missing"),
     "nothing": ("# nothing\n", "job.yaml: it holds nothing: write a document with kind: PaddleJob"),
 }  # fmt: skip
 
@@ -196,7 +198,7 @@ def test_anchors_and_merged_keys_are_followed() -> None:
 
 def test_a_file_of_many_aliases_is_read_once() -> None:
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
-    assert read_text("kind: Other\n" + "\n".join(lines), "job.yaml")
+    assert read_text(f"{OTHER}\n" + "\n".join(lines), "job.yaml")
     assert "a39: there is no such field" in said(JOB + "\n".join(f"  {line}" for line in lines) + "\n")
 
 

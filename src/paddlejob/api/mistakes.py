@@ -118,7 +118,7 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
             yield _unknown(name, list(known), path, value)
     for name in schema.get("required", ()):
         if name not in given:
-            choices = schema["properties"].get(name, {}).get("enum", ())
+            choices = schema.get("properties", {}).get(name, {}).get("enum", ())
             yield Mistake((*path, name), f"is missing: {f'write {choices[0]}' if len(choices) == 1 else 'add it'}")
 
 

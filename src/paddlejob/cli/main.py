@@ -9,7 +9,7 @@ from cyclopts import App, CycloptsError
 
 from paddlejob.cli.errors import BadUse, UserError
 from paddlejob.local.errors import LocalError
-from paddlejob.terminal import plain
+from paddlejob.terminal import lines
 
 INTERRUPTED = 130
 COMMANDS = {
@@ -60,7 +60,7 @@ def main() -> None:
     except CycloptsError:
         sys.exit(2)  # what was wrong has been printed
     except (UserError, LocalError) as error:
-        print(plain(f"paddlejob: {error}"), file=sys.stderr)
+        print(*lines(f"paddlejob: {error}"), sep="\n", file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, UserError) else BadUse.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 from rich.text import Text
 
-from paddlejob.terminal import coloured, plain
+from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
@@ -44,7 +44,7 @@ def console() -> Console:
 
 def note(text: str) -> None:
     """Something to know that is no part of the answer."""
-    print(plain(f"paddlejob: {text}"), file=sys.stderr)
+    print(*lines(f"paddlejob: {text}"), sep="\n", file=sys.stderr)
 
 
 def printed(line: str) -> Text:
