@@ -78,8 +78,6 @@ def strict_operator(strict_desk: Desk, credentials: Path, tmp_path: Path) -> Ite
     process = OperatorProcess(credentials, tmp_path / "operator.log", args)
     yield process
     process.kill()
-    # Pods of the host's network would hold ports of the only node against the next test.
-    strict_desk.kubectl("delete", "paddlejobs,pods", "--all", "--wait=false")
 
 
 def begin_a_life(desk: Desk) -> None:
