@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddlejob.local.expansion import expand
+from paddlejob.local.invocation import expand
 
 KNOWN = {"A": "1", "LONG_NAME": "value", "EMPTY": ""}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
-import yaml
 from cyclopts import Parameter
 
 from paddlejob.api.crd import definition, definition_v1beta1
+from paddlejob.cli.output import as_yaml
 
 
 def crd(
@@ -19,6 +18,4 @@ def crd(
 
     Example: paddlejob crd | kubectl apply --server-side -f -
     """
-    made = definition() if version == "v1" else definition_v1beta1()
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    yaml.dump(made, sys.stdout, Dumper=dumper, sort_keys=False, width=10**6, default_flow_style=False)
+    print(as_yaml(definition() if version == "v1" else definition_v1beta1()), end="")

@@ -19,12 +19,13 @@ from paddlejob.cli.output import (
     document,
     logs_hint,
     phase_text,
+    pod_word,
+    restarts,
     show,
     show_objects,
     unseen,
     upcoming,
 )
-from paddlejob.cli.pod_words import pod_word, restarts
 from paddlejob.cli.where import ANYWHERE, Where, at
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found, Place

@@ -17,6 +17,7 @@ from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
     from paddlejob.api import PaddleJob
+    from paddlejob.core.children import Pod
     from paddlejob.places.place import Found
 
 Format = Literal["json", "yaml", "name", "wide"]
@@ -225,3 +226,23 @@ def _without_fraction(stamp: str) -> str:
     """Python before 3.11 reads neither Z nor fractions of other than three or six digits."""
     whole, _, rest = stamp.removesuffix("Z").partition(".")
     return f"{whole}+00:00" if stamp.endswith("Z") else f"{whole}{rest.lstrip('0123456789')}"
+
+
+def pod_word(pod: Pod) -> str:
+    """The one word that tells most about a pod."""
+    for one in pod.containers:
+        if one.state.waiting and one.state.waiting.reason not in ("", reasons.CONTAINER_CREATING):
+            return one.state.waiting.reason
+        if one.state.terminated and one.state.terminated.exit_code:
+            return f"exit {one.state.terminated.exit_code}"
+    return "stopping" if pod.deleting else pod.state
+
+
+def restarts(pod: Pod) -> int:
+    return sum(one.restart_count for one in pod.containers)
+
+
+def uptime(pod: Pod) -> str:
+    starts = [one.state.running.started_at for one in pod.containers if one.state.running]
+    first = min((one for one in starts if one), default=None)
+    return "" if first is None else age(first)

@@ -18,32 +18,25 @@ class LocalError(Exception):
     """Root of the tree; a sentence for a person."""
 
 
-class BadFile(LocalError):
-    pass
+class BadFile(LocalError): ...
 
 
-class BadName(LocalError):
-    pass
+class BadName(LocalError): ...
 
 
-class AlreadyRunning(LocalError):
-    pass
+class AlreadyRunning(LocalError): ...
 
 
-class NoPython(LocalError):
-    pass
+class NoPython(LocalError): ...
 
 
-class CannotStart(LocalError):
-    pass
+class CannotStart(LocalError): ...
 
 
-class NotFound(LocalError):
-    pass
+class NotFound(LocalError): ...
 
 
-class CannotScale(LocalError):
-    pass
+class CannotScale(LocalError): ...
 
 
 class NotYet(LocalError):

@@ -15,11 +15,11 @@ import msgspec
 from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.errors import NotYet
-from paddlejob.local.expansion import expand
 from paddlejob.local.manifest import Data
 from paddlejob.local.volumes import Mounts, really
 
 LOG_DIR = "PADDLE_LOG_DIR"
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _LABEL = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 # Of the shell that starts a job, everything is passed on but what Paddle would mistake for its own.
 _PADDLES_OWN = re.compile(r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|PSERVERS|DISTRIBUTED_TRAINER_ENDPOINTS")
@@ -146,3 +146,15 @@ def _field(path: str, setting: Setting) -> str:
     if path not in known:
         raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f"fieldRef {path} is not known on this machine")
     return str(known[path] or "")
+
+
+def expand(text: str, known: Mapping[str, str]) -> str:
+    """`$(VAR)` as Kubernetes expands it: unknown names stay, `$$` is a dollar sign."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name is None:
+            return "$"
+        return known.get(name, found[0])
+
+    return _REFERENCE.sub(value, text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from types import TracebackType
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,14 +19,13 @@ from paddlejob.core.children import Pod
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
 from paddlejob.kube import store as kube_store
-from paddlejob.kube.events import Page, decode
+from paddlejob.kube.events import decode
 from paddlejob.kube.objects import Object, key_of
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
 from paddlejob.places.applying import Beside
 from paddlejob.places.errors import Invalid, PaddleJobError
 from paddlejob.places.job_logs import follow_job_logs, job_logs
-from paddlejob.places.log_lines import log_lines
 from paddlejob.places.place import Change, Description, Event, Found, Json, Key, Line, Wanted, loop
 from paddlejob.places.refusals import explained, explanation, no_namespace
 
@@ -74,10 +72,8 @@ class Cluster:
         await self.client.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.client.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await self.client.__aexit__(None, None, None)
 
     async def submit(self, description: Description) -> Found:
         """What stands beside the job comes first, so that no pod waits for it (docs/decisions/020)."""
@@ -113,19 +109,12 @@ class Cluster:
 
     async def list(self, namespace: str | None) -> tuple[Found, ...]:
         tried = f"list the jobs of {f'namespace {namespace}' if namespace else 'all namespaces'}"
-        found: tuple[Json, ...] = ()
         with explained(tried, namespace=namespace or ""):
-            token = ""
-            while True:
-                params = {"limit": "500", **({"continue": token} if token else {})}
-                page = msgspec.json.decode(await self.client.request("GET", JOBS.path(namespace), params=params))
-                found += tuple({"apiVersion": API_VERSION, "kind": KIND, **one} for one in page["items"])
-                token = page["metadata"].get("continue", "")
-                if not token:
-                    break
+            found = await self._all(JOBS, namespace)
             if not found and namespace and not await self.has_namespace(namespace):
                 raise no_namespace(tried, namespace)
-        return tuple(self._found(msgspec.convert(one, PaddleJob), one) for one in found)
+        documents = ({"apiVersion": API_VERSION, "kind": KIND, **one} for one in found)
+        return tuple(self._found(msgspec.convert(one, PaddleJob), one) for one in documents)
 
     def _decoded(self, body: bytes) -> Found:
         return self._found(decode(JOBS, body, "read the job"), msgspec.json.decode(body))
@@ -201,44 +190,29 @@ class Cluster:
         """The job's own pods, servers first."""
         namespace, name = job.metadata.namespace, job.metadata.name
         with explained(f"list the pods of job {name} in namespace {namespace}", namespace=namespace):
-            found = await self._all(PODS, namespace, selector=f"{LABEL_JOB}={name}")
-        own = (pod for pod in found if pod.metadata.controller_uid == job.metadata.uid)
-        return tuple(sorted(own, key=_order))
+            found = await self._all(PODS, namespace, labelSelector=f"{LABEL_JOB}={name}")
+        pods = (msgspec.convert(one, Pod) for one in found)
+        return tuple(sorted((pod for pod in pods if pod.metadata.controller_uid == job.metadata.uid), key=_order))
 
     async def events(self, job: PaddleJob) -> tuple[Event, ...]:
         namespace, name = job.metadata.namespace, job.metadata.name
         with explained(f"list the events of job {name} in namespace {namespace}", namespace=namespace):
-            found = await self._all(_EVENTS, namespace, fields=f"involvedObject.uid={job.metadata.uid}")
-        return tuple(sorted(Event(one.at, one.type, one.reason, one.message) for one in found))
+            found = await self._all(_EVENTS, namespace, fieldSelector=f"involvedObject.uid={job.metadata.uid}")
+        told = (msgspec.convert(one, _Event) for one in found)
+        return tuple(sorted(Event(one.at, one.type, one.reason, one.message) for one in told))
 
-    async def _all(
-        self, resource: Resource[T], namespace: str, *, selector: str = "", fields: str = ""
-    ) -> tuple[T, ...]:
-        found: tuple[T, ...] = ()
-        token = ""
+    async def _all(self, resource: Resource[Any], namespace: str | None, **params: str) -> tuple[Json, ...]:
+        found: tuple[Json, ...] = ()
+        asked = {"limit": "500", **params}
         while True:
-            page: Page[T] = await self.client.list_page(
-                resource, namespace, selector=selector, fields=fields, continue_token=token
-            )
-            found += page.items
-            token = page.continue_token
-            if not token:
+            page = msgspec.json.decode(await self.client.request("GET", resource.path(namespace), params=asked))
+            found += tuple(page["items"] or ())
+            if not (token := page["metadata"].get("continue")):
                 return found
+            asked["continue"] = token
 
-    async def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
-        lines = (follow_job_logs if wanted.follow else job_logs)(self, job, wanted)
-        async with aclosing(lines):
-            async for line in lines:
-                yield line
-
-    async def pod_logs(self, pod: Pod, wanted: Wanted, *, follow: bool) -> AsyncGenerator[str, None]:
-        """The lines of the container that trains."""
-        meta = pod.metadata
-        with explained(f"read the log of pod {meta.name} in namespace {meta.namespace}", namespace=meta.namespace):
-            lines = log_lines(self.client, pod, follow=follow, tail=wanted.tail, since=wanted.since)
-            async with aclosing(lines):
-                async for line in lines:
-                    yield line
+    def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+        return (follow_job_logs if wanted.follow else job_logs)(self, job, wanted)
 
     async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None:
         namespace, name = _still_going(job)

@@ -23,53 +23,40 @@ class PaddleJobError(Exception):
     """Root of the tree: what was tried, on which object, and what to do."""
 
 
-class NoCluster(PaddleJobError):
-    pass
+class NoCluster(PaddleJobError): ...
 
 
-class Unauthorized(PaddleJobError):
-    pass
+class Unauthorized(PaddleJobError): ...
 
 
-class Forbidden(PaddleJobError):
-    pass
+class Forbidden(PaddleJobError): ...
 
 
-class NotFound(PaddleJobError):
-    pass
+class NotFound(PaddleJobError): ...
 
 
-class NoNamespace(PaddleJobError):
-    pass
+class NoNamespace(PaddleJobError): ...
 
 
-class NoCRD(PaddleJobError):
-    pass
+class NoCRD(PaddleJobError): ...
 
 
-class AlreadyExists(PaddleJobError):
-    pass
+class AlreadyExists(PaddleJobError): ...
 
 
-class Invalid(PaddleJobError):
-    pass
+class Invalid(PaddleJobError): ...
 
 
-class Timeout(PaddleJobError):
-    pass
+class Timeout(PaddleJobError): ...
 
 
-class JobFailed(PaddleJobError):
-    pass
+class JobFailed(PaddleJobError): ...
 
 
-class NotSubmitted(PaddleJobError):
-    pass
+class NotSubmitted(PaddleJobError): ...
 
 
-class NotHere(PaddleJobError):
-    pass
+class NotHere(PaddleJobError): ...
 
 
-class CannotShip(PaddleJobError):
-    pass
+class CannotShip(PaddleJobError): ...

@@ -17,8 +17,9 @@ from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.places.errors import Invalid, NotFound, PaddleJobError
-from paddlejob.places.log_lines import main_container
+from paddlejob.places.log_lines import log_lines, main_container
 from paddlejob.places.place import Line, Wanted, life
+from paddlejob.places.refusals import explained
 
 if TYPE_CHECKING:
     from paddlejob.places.cluster import Cluster
@@ -40,7 +41,7 @@ async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGen
     """What the pods have said until now, pod by pod."""
     for pod in await cluster.pods(job):
         if takes(wanted, pod) and _key(pod):
-            async with aclosing(_of_pod(cluster, pod, wanted, follow=False)) as lines:
+            async with aclosing(_of_pod(cluster, pod, wanted)) as lines:
                 async for line in lines:
                     yield line
 
@@ -66,7 +67,7 @@ async def _follow(
 
     async def read(pod: Pod, how: Wanted) -> None:
         try:
-            async with aclosing(_of_pod(cluster, pod, how, follow=True)) as lines:
+            async with aclosing(_of_pod(cluster, pod, how)) as lines:
                 async for line in lines:
                     tell(line)
         except PaddleJobError as error:
@@ -118,11 +119,14 @@ async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: di
         await asyncio.wait(opened.values(), timeout=max(0.0, deadline - loop.time()))
 
 
-async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted, *, follow: bool) -> AsyncGenerator[Line, None]:
-    lines = cluster.pod_logs(pod, wanted, follow=follow)
+async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[Line, None]:
+    """The lines of the container that trains."""
+    namespace, name = pod.metadata.namespace, pod.metadata.name
     try:
-        async for text in lines:
-            yield Line(pod.metadata.name, text)
+        with explained(f"read the log of pod {name} in namespace {namespace}", namespace=namespace):
+            async with aclosing(log_lines(cluster.client, pod, wanted)) as lines:
+                async for text in lines:
+                    yield Line(name, text)
     except NotFound:
         return  # it is gone, and its log with it
     except Invalid as error:

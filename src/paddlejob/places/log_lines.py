@@ -17,6 +17,7 @@ from paddlejob.core.children import ContainerStatus, Pod
 from paddlejob.kube import Client
 from paddlejob.kube.errors import NotFound, ServerError, Unreachable
 from paddlejob.kube.objects import Resource
+from paddlejob.places.place import Wanted
 from paddlejob.terminal import newest
 
 # A program may compute for minutes without a word: then the connection may be dead, and asking again costs little.
@@ -31,22 +32,15 @@ def main_container(pod: Pod) -> str:
     return CONTAINER if CONTAINER in names or not names else names[0]
 
 
-async def log_lines(
-    client: Client,
-    pod: Pod,
-    *,
-    follow: bool,
-    tail: int | None,
-    since: float | None,
-) -> AsyncGenerator[str, None]:
+async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[str, None]:
     path = _PODS.path(pod.metadata.namespace, pod.metadata.name, "log")
     name = main_container(pod)
     params = {"container": name, "timestamps": "true"}
-    if tail is not None:
-        params["tailLines"] = str(tail)
-    if since is not None:
-        params["sinceSeconds"] = str(max(1, round(since)))
-    last_time = not follow
+    if wanted.tail is not None:
+        params["tailLines"] = str(wanted.tail)
+    if wanted.since is not None:
+        params["sinceSeconds"] = str(max(1, round(wanted.since)))
+    last_time = not wanted.follow
     told = taken_up_at = ""
     while True:
         try:
@@ -60,7 +54,7 @@ async def log_lines(
             if last_time:
                 return
         except (Unreachable, ServerError):
-            if not follow:
+            if not wanted.follow:
                 raise
         await asyncio.sleep(PAUSE)
         state = await _state(client, pod, name)

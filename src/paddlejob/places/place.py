@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing
-from types import TracebackType, coroutine
+from types import coroutine
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -132,9 +132,7 @@ class Place(Protocol):
 
     async def __aenter__(self) -> Place: ...
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    async def __aexit__(self, *error: object) -> None: ...
 
     async def submit(self, description: Description) -> Found: ...
 

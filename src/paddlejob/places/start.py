@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -136,26 +135,19 @@ def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
 
 def main() -> None:
     """The whole life of a process that runs a job in the background: its order comes on standard input."""
-    start = msgspec.json.decode(sys.stdin.buffer.read(), type=Start, dec_hook=_path)
+    start = msgspec.json.decode(sys.stdin.buffer.read(), type=Start, dec_hook=lambda kind, value: kind(value))
     if os.fork():
         os._exit(0)  # our starter waits for this process only
     os.setsid()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    asyncio.run(start.run(Supervisor.fork(), _FirstLook()))
+    seen = False
 
-
-class _FirstLook:
-    """Whoever started us waits for the end of our output: it ends with the first look."""
-
-    def __init__(self) -> None:
-        self._taken = False
-
-    def __call__(self, _: State) -> None:
-        if not self._taken:
-            self._taken = True
+    def first_look(_: State) -> None:
+        """Whoever started us waits for the end of our output: it ends here."""
+        nonlocal seen
+        if not seen:
+            seen = True
             os.write(1, STARTED)
             os.dup2(2, 1)  # standard error goes to our log already
 
-
-def _path(kind: type, value: Any) -> Any:
-    return kind(value)
+    asyncio.run(start.run(Supervisor.fork(), first_look))

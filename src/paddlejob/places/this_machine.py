@@ -10,7 +10,6 @@ import signal
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -45,10 +44,7 @@ class ThisMachine:
     async def __aenter__(self) -> ThisMachine:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+    async def __aexit__(self, *error: object) -> None: ...
 
     async def submit(self, description: Description) -> Found:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
