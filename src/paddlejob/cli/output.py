@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 from rich.text import Text
 
+from paddlejob.api import reasons
 from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
