@@ -9,7 +9,6 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
-from concurrent.futures import CancelledError, Future, TimeoutError, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -22,48 +21,41 @@ _loops: dict[int, asyncio.AbstractEventLoop] = {}
 
 
 def blocking(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Its result. An interrupt from the keyboard ends it, and comes through when it has ended."""
-    loop, answer = _loop(), Future[T]()
+    """Its result. An interrupt from the keyboard ends it, and comes through when it has ended.
+
+    It is waited for with a bare lock: an interrupt inside of Python's conditions, and so of its futures, may leave
+    them locked for ever. And not by one long wait: one that comes just before a wait begins is seen only when it ends.
+    """
+    loop, done = _loop(), threading.Lock()
+    done.acquire()
     running: list[asyncio.Task[T]] = []
+    ended: list[asyncio.Task[T]] = []
 
     def start() -> None:
         running.append(loop.create_task(coroutine))
-        running[0].add_done_callback(lambda task: _tell(task, answer))
+        running[0].add_done_callback(end)
+
+    def end(task: asyncio.Task[T]) -> None:
+        ended.append(task)
+        done.release()
 
     def stop() -> None:
         if running:
             running[0].cancel()
         else:  # interrupted before it could start
             coroutine.close()
-            answer.set_exception(CancelledError())
+            done.release()
 
     try:
         loop.call_soon_threadsafe(start)
-        return _result(answer)
+        while not done.acquire(timeout=GLANCE):
+            pass
     except BaseException:
-        if not answer.done():
+        if not ended:
             loop.call_soon_threadsafe(stop)
-            wait([answer], PATIENCE)
+            done.acquire(timeout=PATIENCE)
         raise
-
-
-def _result(answer: Future[T]) -> T:
-    """Not by one long wait: an interrupt that comes just before a wait begins is seen only when it ends."""
-    while True:
-        try:
-            return answer.result(GLANCE)
-        except TimeoutError:
-            if answer.done():
-                return answer.result()
-
-
-def _tell(task: asyncio.Task[T], answer: Future[T]) -> None:
-    if task.cancelled():
-        answer.set_exception(CancelledError())
-    elif (error := task.exception()) is not None:
-        answer.set_exception(error)
-    else:
-        answer.set_result(task.result())
+    return ended[0].result()
 
 
 def iterating(items: AsyncGenerator[T, None]) -> Iterator[T]:
