@@ -122,7 +122,7 @@ BAD_FILES = {
     "no job": ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "it holds no PaddleJob"),
     "no name": ("apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {}", "metadata.name is missing"),
     "no object": ("just words", "an object is a mapping that begins with apiVersion and kind"),
-    "half an object": ("kind: Pod", "every object needs apiVersion, kind and metadata"),
+    "half an object": ("kind: Pod", "metadata is missing: add it"),
     "another version": ("apiVersion: v0\nkind: PaddleJob\nmetadata: {name: a}", "write batch.paddlepaddle.org/v1"),
     "a typo": (yaml.safe_dump(a_job("typo", wrker={})), "spec.wrker: there is no such field: did you mean `worker`?"),
     "no workers": (yaml.safe_dump(a_job("idle", worker={"replicas": 0})), "worker"),
