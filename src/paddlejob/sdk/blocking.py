@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 import threading
+from _thread import start_new_thread
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from typing import Any, TypeVar
 
@@ -73,10 +74,13 @@ async def _next(items: AsyncGenerator[T, None]) -> T:
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """One per process: a fork does not take threads along."""
+    """One per process: a fork does not take threads along. Known only once its thread is there, and started without
+    `threading.Thread`, whose start can be interrupted half-way.
+    """
     with _lock:
         pid = os.getpid()
         if pid not in _loops:
-            _loops[pid] = asyncio.new_event_loop()
-            threading.Thread(target=_loops[pid].run_forever, name="paddlejob", daemon=True).start()
+            loop = asyncio.new_event_loop()
+            start_new_thread(loop.run_forever, ())
+            _loops[pid] = loop
         return _loops[pid]
