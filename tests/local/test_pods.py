@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.cluster.waiting import wait_until
 from tests.local.workbench import Json, Workbench, a_role
 
 HERE = ("sh", "-c")
@@ -87,10 +88,14 @@ def test_every_pod_has_an_address_of_its_own_on_which_it_can_listen(bench: Workb
 
 def test_two_jobs_at_once_do_not_share_a_port(bench: Workbench) -> None:
     """A Paddle launcher takes its port on every address, so another address is not enough."""
-    bench.paddlejob("run", "--detach", bench.write("first", worker=a_role(1, "sleep", "1000")))
-    bench.in_phase("first", "Running")
+    bench.paddlejob(
+        "run", "--detach", bench.write("first", worker=a_role(1, *HERE, "echo at $PADDLE_PORT; sleep 1000"))
+    )
+    log = bench.state_root / "default" / "first" / "logs" / "first-worker-0.paddle.log"
+    wait_until(lambda: log.exists() and log.read_text().startswith("at "))
     done = bench.paddlejob("run", bench.write("second", worker=a_role(1, *HERE, "echo at $PADDLE_PORT")))
-    assert "at 2379" not in done.stdout
+    assert "] at " in done.stdout
+    assert log.read_text().strip() not in done.stdout  # whoever of this machine has the usual port now
     bench.paddlejob("delete", "first")
 
 
