@@ -153,7 +153,7 @@ async def test_one_that_ignores_sigterm_ends_with_kill(stage: Stage) -> None:
 
 
 async def test_kill_reaches_children_orphans_and_other_sessions(stage: Stage) -> None:
-    other = stage.shell("exec sleep 600", name="other")
+    other = await another(stage)
     id = stage.shell(f"{TREE.replace('env -i', 'env')} wait")
     people = await stage.settled()
     stage.supervisor.kill(id)
@@ -163,8 +163,19 @@ async def test_kill_reaches_children_orphans_and_other_sessions(stage: Stage) ->
     assert marked_as(other) == [(await stage.started(other)).pid]
 
 
+async def another(stage: Stage) -> str:
+    """A container that lives on. While it becomes another program it has no mark for a moment."""
+    id = stage.shell("exec sleep 600", name="other")
+    await until("the other container sleeps", lambda: [command(pid) for pid in marked_as(id)] == ["sleep"])
+    return id
+
+
+def command(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
 async def test_what_an_ended_main_process_leaves_behind_ends_before_the_exit_is_reported(stage: Stage) -> None:
-    other = stage.shell("exec sleep 600", name="other")
+    other = await another(stage)
     id = stage.shell(f"{TREE.replace('env -i', 'env')} exit 6")
     assert (await stage.ended(id)).code == 6
     assert [start_time(pid) for pid in stage.population()] == [None] * 4
@@ -174,7 +185,7 @@ async def test_what_an_ended_main_process_leaves_behind_ends_before_the_exit_is_
 
 async def test_an_orphan_caught_between_two_programs_is_found_too(stage: Stage) -> None:
     """Not waiting for anything, so that main processes end while their orphans are just being replaced."""
-    other = stage.shell("exec sleep 600", name="other")
+    other = await another(stage)
     ids = [stage.shell("setsid setsid sleep 600 & exit 0", name=f"c{number}") for number in range(50)]
     for id in ids:
         await stage.ended(id)
@@ -184,7 +195,7 @@ async def test_an_orphan_caught_between_two_programs_is_found_too(stage: Stage) 
 
 async def test_an_orphan_without_any_mark_ends_with_the_last_container(stage: Stage) -> None:
     """It could be anybody's: while another container runs, it may be that one's."""
-    other = stage.shell("exec sleep 600", name="other")
+    other = await another(stage)
     orphan = "(setsid env -i sh -c 'echo $$ >>\"$0\"; exec sleep 600' $CENSUS &)"
     id = stage.shell(f"{orphan}; until [ -s $CENSUS ]; do sleep 0.01; done")
     people = await stage.settled(size=1)
