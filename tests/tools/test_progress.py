@@ -22,8 +22,8 @@ class Session:
     items = tuple(Item(f"test_{number}") for number in range(4))
 
 
-def a_report(nodeid: str, seconds: float, outcome: str = "passed") -> pytest.TestReport:
-    return pytest.TestReport(nodeid, ("", 0, ""), {}, outcome, None, "call", duration=seconds)  # type: ignore[arg-type]
+def a_report(nodeid: str, seconds: float) -> pytest.TestReport:
+    return pytest.TestReport(nodeid, ("", 0, ""), {}, "passed", None, "call", duration=seconds)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def progress(pytestconfig: pytest.Config, tmp_path: Path) -> Progress:
 
 
 def play(progress: Progress, *tests: int) -> None:
-    progress.pytest_collection_finish(Session())  # type: ignore[arg-type]
+    progress.pytest_collection_finish(Session())  # type: ignore[arg-type]  # all that is asked of one
     for number in tests:
         progress.pytest_runtest_logstart(f"test_{number}")
         progress.pytest_runtest_logreport(a_report(f"test_{number}", 60.0))

@@ -5,6 +5,7 @@ Both show the workers' output with a prefix; the table adds state, uptime, resta
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -22,7 +23,7 @@ PHASES = {"Completed": "bold green", "Failed": "bold red", "Running": "bold cyan
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
 
-class View:
+class View(ABC):
     """The output of all pods is read, and that of workers told line by line."""
 
     def __init__(self, logs: Path, console: Console) -> None:
@@ -33,8 +34,9 @@ class View:
     def update(self, state: State) -> None:
         self._state = state
 
+    @abstractmethod
     def tick(self, *, last_call: bool = False) -> None:
-        raise NotImplementedError
+        """Show what is new; at the last call also what has no end yet."""
 
     def close(self) -> None:
         self.tick(last_call=True)
