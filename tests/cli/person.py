@@ -81,7 +81,7 @@ class Person:
         os.close(theirs)
         try:
             out = _read(ours, until, timeout)
-            code = process.wait(timeout=10)
+            code = process.wait(timeout=60)
         finally:
             process.kill()
             process.wait()
@@ -124,7 +124,7 @@ class Screen:
         wait_until(all_there)
 
     def ends(self) -> int:
-        return self._process.wait(timeout=20)
+        return self._process.wait(timeout=60)
 
 
 def _command(args: tuple[str | Path, ...]) -> list[str]:

@@ -45,7 +45,7 @@ class Guard:
     def close(self) -> None:
         if self._process.stdin:
             self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=60)
 
     def _write(self, line: str) -> None:
         assert self._process.stdin is not None

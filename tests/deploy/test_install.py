@@ -38,7 +38,7 @@ def test_install_run_remove_and_install_again(empty: ControlPlane, tmp_path: Pat
     for _ in range(2):
         empty.kubectl("create", *files)
         wait_until(lambda: is_established(empty))
-        available = ("--for=condition=Available", "deployment/paddle-controller-manager", "--timeout=60s")
+        available = ("--for=condition=Available", "deployment/paddle-controller-manager", "--timeout=2m")
         empty.kubectl("-n", OPERATOR_NAMESPACE, "wait", *available)
         run_a_job(empty, tmp_path, manifest)
         empty.kubectl("delete", "--timeout=120s", *files)

@@ -138,9 +138,7 @@ def test_without_any_one_verb_something_is_forbidden(
     try:
         strict_operator.start(ready=False)
         begin_a_life(desk)
-        wait_until(
-            lambda: [one for one in calls_since(desk, since) if right(one) == refused and one.code == 403], timeout=30
-        )
+        wait_until(lambda: [one for one in calls_since(desk, since) if right(one) == refused and one.code == 403])
     finally:
         strict_operator.kill()
         set_rights(desk.control_plane, without=None)

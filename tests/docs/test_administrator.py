@@ -52,7 +52,7 @@ def test_a_person_with_these_rights_can_do_everything(desk: Desk, kubelet: Kubel
     path = tmp_path / "job.yaml"
     path.write_text(yaml.safe_dump_all([beside, a_job("mine", worker=worker)]))
     person.pipes("submit", path).fine()
-    person.pipes("wait", "mine", "--for=Running", "--timeout=30s").fine()
+    person.pipes("wait", "mine", "--for=Running", "--timeout=2m").fine()
     kubelet.says(f"{desk.namespace}/mine-worker-0", "hello")
     assert person.pipes("logs", "mine").fine().out == "[mine-worker-0] hello\n"
     for command in (("list",), ("describe", "mine"), ("suspend", "mine"), ("resume", "mine")):

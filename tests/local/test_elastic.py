@@ -52,7 +52,7 @@ def test_it_is_scaled_a_lone_exit_is_replaced_and_the_launchers_word_ends_it(
     running(bench, "learn-worker-0", "learn-worker-1")
     assert len(etcd.keys()) > 1
     (bench.folder / "done").touch()
-    said, _ = started.communicate(timeout=30)
+    said, _ = started.communicate(timeout=60)
     assert started.returncode == 0, said
     assert "learn: Completed: 2 of 2 workers succeeded" in said
     assert "[learn-worker-0] nodes 2:3" in said
@@ -67,7 +67,7 @@ def test_its_keys_are_gone_also_after_ctrl_c(bench: Workbench, etcd: EtcdServer)
     bench.in_phase("learn", "Running")
     wait_until(lambda: len(etcd.keys()) == 3)
     started.send_signal(signal.SIGINT)
-    started.communicate(timeout=30)
+    started.communicate(timeout=60)
     assert etcd.keys() == {}
 
 

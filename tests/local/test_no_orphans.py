@@ -30,7 +30,7 @@ def test_fifty_runners_killed_at_random_moments_leave_nothing(bench: Workbench) 
             pass  # the moment is the point: any moment of a start
         runner.kill()
         runner.wait()
-        wait_until(lambda: not survivors(bench.state_root), timeout=20)
+        wait_until(lambda: not survivors(bench.state_root), timeout=60)
         for _, state in folders(bench.state_root):
             assert not state.alive
     assert bench.paddlejob("list").returncode == 0

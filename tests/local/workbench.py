@@ -63,7 +63,7 @@ class Workbench:
     def state(self, name: str) -> State:
         return find(self.state_root, "default", name)[1]
 
-    def until(self, name: str, check: Callable[[State], object], timeout: float = 30) -> State:
+    def until(self, name: str, check: Callable[[State], object], timeout: float = 60) -> State:
         def found() -> State:
             assert (self.state_root / "default" / name / "state.json").exists()
             state = self.state(name)
@@ -72,7 +72,7 @@ class Workbench:
 
         return wait_until(found, timeout)
 
-    def in_phase(self, name: str, phase: str, timeout: float = 30) -> State:
+    def in_phase(self, name: str, phase: str, timeout: float = 60) -> State:
         return self.until(name, lambda state: state.job.status.phase == phase, timeout)
 
     def ended(self, name: str, timeout: float = 60) -> State:

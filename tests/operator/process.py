@@ -73,7 +73,7 @@ class OperatorProcess:
             self._process.kill()
             self._process.wait()
 
-    def stop(self, timeout: float = 10) -> int:
+    def stop(self, timeout: float = 60) -> int:
         """As Kubernetes ends a pod; the exit code."""
         if self._process is None:
             return 0

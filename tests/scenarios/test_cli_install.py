@@ -15,6 +15,7 @@ from paddlejob.cli import manifests
 from tests.cli.person import Person
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.waiting import wait_until
 from tests.scenarios.desk import Desk, Json, a_job
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +95,9 @@ def test_an_operator_that_cannot_start_is_explained(empty: ControlPlane, admin: 
     cordon = f"/api/v1/nodes/{node['metadata']['name']}"
     empty.api.merge(cordon, {"spec": {"unschedulable": True}})
     try:
-        said = admin.pipes("install", "--timeout=3s")
+        admin.pipes("install", "--no-wait").fine()
+        wait_until(lambda: "Unschedulable" in empty.kubectl("-n", "paddle-system", "get", "pods", "-o", "yaml"))
+        said = admin.pipes("install", "--timeout=1s")
         assert said.code == 1
         assert "the operator's pods are not ready (Unschedulable: 0/1 nodes are available" in said.sentence
     finally:

@@ -29,7 +29,7 @@ def test_submit_list_describe_wait_and_delete(person: Person, desk: Desk) -> Non
     assert said.out == (
         f"first submitted to namespace {desk.namespace}: `paddlejob logs -f first -n {desk.namespace}`\n"
     )
-    assert person.pipes("wait", "first", "--for", "Running", "--timeout=30s").fine().out.startswith("first: Running")
+    assert person.pipes("wait", "first", "--for", "Running", "--timeout=2m").fine().out.startswith("first: Running")
     heads, row = columns(person.pipes("list").fine().out)
     assert heads == ["NAME", "STATUS", "MODE", "PS", "WORKER", "AGE"]
     assert row[:4] == ["first", "Running", "Collective", "2/2"]
@@ -114,11 +114,11 @@ def test_a_suspended_job_rests_without_pods_until_it_is_resumed(person: Person, 
     desk.submit(a_job("resting"))
     desk.in_phase("resting", "Running")
     person.pipes("suspend", "resting").fine()
-    said = person.pipes("wait", "resting", "--for", "Suspended", "--timeout=30s").fine()
+    said = person.pipes("wait", "resting", "--for", "Suspended", "--timeout=2m").fine()
     assert said.out.startswith("resting: Suspended")
     wait_until(lambda: desk.pods() == {})
     person.pipes("resume", "resting").fine()
-    person.pipes("wait", "resting", "--for", "Running", "--timeout=30s").fine()
+    person.pipes("wait", "resting", "--for", "Running", "--timeout=2m").fine()
 
 
 @pytest.mark.usefixtures("operator")

@@ -14,7 +14,7 @@ from tests.scenarios.desk import Desk, a_job
 COMMANDS = {
     "describe": ("describe", "twin"),
     "logs": ("logs", "twin"),
-    "wait": ("wait", "twin", "--timeout=20s"),
+    "wait": ("wait", "twin", "--timeout=2m"),
     "delete": ("delete", "twin"),
 }
 

@@ -38,7 +38,7 @@ def test_the_life_of_a_job_on_a_terminal(person: Person, desk: Desk, kubelet: Ku
     path.write_text(yaml.safe_dump(a_job("seen", worker=talking(1))))
     assert "pod/seen-worker-0\n" in in_both(person, "plan", path, "-o", "name")
     assert types(person, "submit", path).startswith(f"seen submitted to namespace {desk.namespace}")
-    assert types(person, "wait", "seen", "--for=Running", "--timeout=30s").startswith("seen: Running")
+    assert types(person, "wait", "seen", "--for=Running", "--timeout=2m").startswith("seen: Running")
     kubelet.says(f"{desk.namespace}/seen-worker-0", "epoch 1", "epoch 2")
     assert in_both(person, "logs", "seen") == "[seen-worker-0] epoch 1\n[seen-worker-0] epoch 2\n"
     assert "seen" in types(person, "list")

@@ -167,17 +167,17 @@ def test_an_etcd_that_is_gone_is_said_within_seconds_and_forgiven(desk: Desk, et
     desk.submit(an_elastic_job("patient"))
     desk.in_phase("patient", "Running")
     etcd.stop()
-    status = desk.stalled("patient", "EtcdUnreachable", timeout=40)
+    status = desk.stalled("patient", "EtcdUnreachable", timeout=60)
     assert (status["phase"], status["elastic"]) == ("Running", "ERROR")
     assert etcd.address in status["message"]
     desk.steer("patient-worker-0", ends="succeeded")  # judged when somebody can be asked again
     desk.until("patient", lambda status: status["worker"].get("succeeded") == 1)
     desk.submit(an_elastic_job("careful"))
-    desk.stalled("careful", "EtcdUnreachable", timeout=40)
+    desk.stalled("careful", "EtcdUnreachable", timeout=60)
     assert sorted(desk.pods()) == ["patient-worker-0", "patient-worker-1"]
     etcd.start()
-    desk.until("patient", lambda status: status["worker"]["ready"] == "2/2" and not status.get("reason"), timeout=40)
-    desk.in_phase("careful", "Running", timeout=40)
+    desk.until("patient", lambda status: status["worker"]["ready"] == "2/2" and not status.get("reason"), timeout=60)
+    desk.in_phase("careful", "Running", timeout=60)
 
 
 def test_a_job_that_cannot_have_an_etcd_says_what_to_do(desk: Desk, start_operator: StartOperator) -> None:

@@ -47,7 +47,7 @@ def first_port(desk: Desk, name: str) -> int | None:
     return int(text) if text else None
 
 
-def reserved(desk: Desk, name: str, timeout: float = 30) -> int:
+def reserved(desk: Desk, name: str, timeout: float = 60) -> int:
     def found() -> int:
         port = first_port(desk, name)
         assert port is not None
@@ -122,7 +122,7 @@ def test_a_job_that_finds_no_ports_says_so_and_goes_on_when_another_ends(desk: D
     desk.submit(host_job("large", worker=a_role(20)))
     assert reserved(desk, "large") == low
     desk.submit(host_job("late", worker=a_role(5)))
-    status = desk.stalled("late", "NoPorts", timeout=5)
+    status = desk.stalled("late", "NoPorts")
     assert f"no 100 ports in a row are free within the operator's --port-range {low},{low + 480}" in status["message"]
     assert not [name for name in desk.pods() if name.startswith("late-")]
     desk.submit(host_job("small", worker=a_role(1)))

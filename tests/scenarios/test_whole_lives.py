@@ -72,7 +72,7 @@ def test_a_single_worker_lives_too(desk: Desk) -> None:
 
 def test_kubectl_wait_understands_the_conditions(desk: Desk) -> None:
     desk.submit(a_job("waited-for", worker=a_role(2, ends="succeeded")))
-    said = desk.kubectl("wait", "--for=condition=Completed", "pdj/waited-for", "--timeout=30s")
+    said = desk.kubectl("wait", "--for=condition=Completed", "pdj/waited-for", "--timeout=2m")
     assert "condition met" in said
 
 

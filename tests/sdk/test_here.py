@@ -39,7 +39,7 @@ def test_a_job_from_its_submission_to_its_end() -> None:
 def test_submit_returns_while_the_job_runs_and_delete_ends_it() -> None:
     job = a_job("sleep 600").submit(local=True)
     try:
-        wait_until(lambda: job.status.phase == "Running", 30)
+        wait_until(lambda: job.status.phase == "Running")
         with pytest.raises(errors.AlreadyExists, match="runs here already"):
             a_job("echo again").submit(local=True)
         with pytest.raises(errors.Timeout, match="has not ended within 1 s: it is Running"):
@@ -98,7 +98,7 @@ def test_a_failed_job_says_which_pod_and_its_last_lines() -> None:
 
 def test_a_job_that_somebody_stopped_did_not_end_well() -> None:
     job = a_job("sleep 600").submit(local=True)
-    wait_until(lambda: job.status.phase == "Running", 30)
+    wait_until(lambda: job.status.phase == "Running")
     subprocess.run([sys.executable, "-c", _STOP], check=True)
     with pytest.raises(errors.JobFailed, match="was stopped before its end"):
         job.wait(timeout=60)
