@@ -56,7 +56,7 @@ def test_a_terminal_sees_a_table_of_pods_and_the_workers_lines_in_colour(bench: 
     code, drawn = on_a_terminal(bench, "run", path)
     assert code == 0
     text = plain(drawn)
-    for word in ("POD", "STATE", "UP", "RESTARTS", "LAST LINE", "shown-ps-0", "shown-worker-0 hello from 0"):
+    for word in ("POD", "STATE", "UP", "RESTARTS", "LAST LINE", "shown-ps-0", "[shown-worker-0] hello from 0"):
         assert word in text
     assert re.search(r"shown-worker-1\s+running", text)
     assert re.search(r"shown  Running  PS", text)

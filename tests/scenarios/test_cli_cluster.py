@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from paddlejob import errors
 from paddlejob.kube.tasks import timeout
-from paddlejob.places import errors
 from paddlejob.places.cluster import Cluster
 from paddlejob.places.place import Description, Key
 from tests.cluster.waiting import eventually

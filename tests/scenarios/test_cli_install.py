@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from paddlejob.api.crd import definition
 from paddlejob.cli import manifests
 from tests.cli.person import Person
 from tests.cluster.binaries import Binaries
@@ -106,7 +107,7 @@ def test_an_operator_that_cannot_start_is_explained(empty: ControlPlane, admin: 
 
 
 def test_what_is_installed_is_what_stands_in_deploy() -> None:
-    assert [manifests.crd()] == deployed("crd.yaml")
+    assert [definition()] == deployed("crd.yaml")
     assert manifests.operator_objects() == deployed("operator.yaml")
     assert manifests.namespaced(manifests.operator_objects()) == deployed("operator-namespaced.yaml")
 

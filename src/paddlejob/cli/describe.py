@@ -26,20 +26,20 @@ from paddlejob.cli.output import (
     unseen,
     upcoming,
 )
-from paddlejob.cli.where import ANYWHERE, Where, at
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found, Place
 from paddlejob.terminal import lines
 
 
 def describe(
-    name: str,
+    name: JobName,
     /,
     *,
     where: Where = ANYWHERE,
-    output: Annotated[ObjectFormat | None, Parameter(name=["--output", "-o"], help="The object itself.")] = None,
+    output: Annotated[ObjectFormat | None, Parameter(alias="-o", help="Print the object in this format.")] = None,
 ) -> None:
-    """Show everything about a job: how it is, why, its pods, what happened.
+    """Show the details of a job: its status and why, its pods, its events.
 
     Example: paddlejob describe wide-and-deep
     """

@@ -206,7 +206,7 @@ def logs_hint(job: PaddleJob, flag: str = "") -> str:
     """The command that shows more: the output of the role that failed, else of the workers."""
     name, failed = job.metadata.name, job.status.failure
     role = failed.pod.removeprefix(f"{name}-").rpartition("-")[0] if failed else ""
-    return f"paddlejob logs {name}{f' --role {role}' if role in ('ps', 'heter') else ''}{flag}"
+    return f"paddlejob logs {name}{f' --role {role}' if role not in ('', 'worker') else ''}{flag}"
 
 
 def age(since: str) -> str:

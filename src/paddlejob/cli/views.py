@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from paddlejob.cli.output import COLOURS, Lines, pod_word, printed, restarts, show, upcoming, uptime
+from paddlejob.cli.output import Lines, pod_word, restarts, show, upcoming, uptime
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
 from paddlejob.terminal import plain
@@ -78,9 +78,9 @@ class PlainView(View):
 class LiveView(View):
     def __init__(self, logs: Path, console: Console) -> None:
         super().__init__(logs, console)
-        self._colours: dict[str, str] = {}
         self._live = Live(console=console, auto_refresh=False, transient=False)
         self._live.start()
+        self._lines = Lines(self._live.console)
 
     def update(self, state: State) -> None:
         super().update(state)
@@ -88,8 +88,7 @@ class LiveView(View):
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._news(last_call=last_call):
-            colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
-            self._live.console.print(Text.assemble((f"{pod} ", colour), printed(line)), soft_wrap=True)
+            self._lines.show(pod, line)
         if self._state is not None:
             self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
 

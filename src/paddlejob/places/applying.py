@@ -9,10 +9,10 @@ import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PART_OF, API_VERSION, KIND
+from paddlejob.errors import AlreadyExists, NotFound, PaddleJobError
 from paddlejob.kube import Client
 from paddlejob.kube.errors import AlreadyExists as Taken
 from paddlejob.kube.errors import NotFound as Missing
-from paddlejob.places.errors import AlreadyExists, NotFound, PaddleJobError
 from paddlejob.places.place import Json, label
 from paddlejob.places.refusals import explained
 

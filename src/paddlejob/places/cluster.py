@@ -16,6 +16,7 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import API_VERSION, KIND, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES
 from paddlejob.core.children import Pod
+from paddlejob.errors import Invalid, PaddleJobError
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
 from paddlejob.kube import store as kube_store
@@ -24,7 +25,6 @@ from paddlejob.kube.objects import Object, key_of
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
 from paddlejob.places.applying import Beside
-from paddlejob.places.errors import Invalid, PaddleJobError
 from paddlejob.places.job_logs import follow_job_logs, job_logs
 from paddlejob.places.place import Change, Description, Event, Found, Json, Key, Line, Wanted, loop
 from paddlejob.places.refusals import explained, explanation, no_namespace

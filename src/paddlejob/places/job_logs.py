@@ -15,8 +15,8 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
+from paddlejob.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.kube.tasks import cancelled_and_joined
-from paddlejob.places.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.places.log_lines import log_lines, main_container
 from paddlejob.places.place import Line, Wanted, life
 from paddlejob.places.refusals import explained

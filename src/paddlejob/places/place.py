@@ -19,6 +19,7 @@ from paddlejob.core.children import Pod
 from paddlejob.terminal import plain
 
 Json = dict[str, Any]
+LogsOf = RoleName | Literal["all"]
 
 
 class Key(NamedTuple):
@@ -60,7 +61,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     follow: bool = False
-    role: RoleName | Literal["all"] = "worker"
+    role: LogsOf = "worker"
     index: int | None = None
     tail: int | None = None
     since: float | None = None

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from paddlejob import errors
 from paddlejob.kube import errors as kube
-from paddlejob.places import errors
 
 
 @contextmanager

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from paddlejob import errors
 from paddlejob.api import PaddleJob, reasons
+from paddlejob.api.names import ROLES
 from paddlejob.core.children import Pod
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
 from paddlejob.local.proc import is_alive
 from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
-from paddlejob.places import errors
 from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Key, Line, Wanted, loop
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _manifest(description: Description) -> Manifest:
 def _at_home(document: Json) -> Json:
     """A working directory that only the image has is not here: then the command starts where the person is."""
     made: Json = msgspec.json.decode(msgspec.json.encode(document))
-    for role in ("ps", "worker", "heter"):
+    for role in ROLES:
         pod = (made["spec"].get(role) or {}).get("template", {}).get("spec", {})
         mounted = {one.get("mountPath") for each in pod.get("containers", ()) for one in each.get("volumeMounts", ())}
         for container in pod.get("containers", ()):
