@@ -159,7 +159,7 @@ def test_other_terminals_can_list_describe_read_wait_and_delete(bench: Workbench
     assert bench.paddlejob("delete", "shared").stdout == "shared deleted\n"
     assert not is_alive(state.pid, state.start_time)
     assert bench.processes(state) == []
-    assert "no local jobs" in bench.paddlejob("list").stdout
+    assert "no jobs on this machine" in bench.paddlejob("list").stdout
 
 
 def test_logs_are_followed_to_the_end_of_the_job(bench: Workbench) -> None:
@@ -183,4 +183,4 @@ def test_logs_are_followed_to_the_end_of_the_job(bench: Workbench) -> None:
 @pytest.mark.parametrize("command", ["describe", "logs", "wait", "delete"])
 def test_a_job_that_is_not_there_is_told_with_2(bench: Workbench, command: str) -> None:
     done = bench.paddlejob(command, "nobody")
-    assert (done.returncode, "there is no local job nobody" in done.stderr) == (2, True)
+    assert (done.returncode, "there is no job nobody on this machine" in done.stderr) == (2, True)

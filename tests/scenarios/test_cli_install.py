@@ -66,7 +66,7 @@ def test_install_upgrade_and_uninstall(empty: ControlPlane, admin: Person) -> No
     Desk(empty, "default").submit(a_job("kept"))
     refused = admin.pipes("uninstall")
     assert refused.code == 2
-    assert "there are 1 jobs (default/kept), which go with the CRD" in refused.sentence
+    assert "the CRD cannot go without its jobs (default/kept): add --delete-jobs" in refused.sentence
     assert "clusterrole.rbac.authorization.k8s.io/paddle-operator" in objects_of_ours(empty)
     admin.pipes("uninstall", "--keep-crd", timeout=150).fine()
     assert objects_of_ours(empty) == "customresourcedefinition.apiextensions.k8s.io/paddlejobs.batch.paddlepaddle.org"

@@ -23,7 +23,7 @@ def delete(
     Example: paddlejob delete wide-and-deep
     """
     if not names:
-        raise BadUse("which job? `paddlejob list` shows those there are")
+        raise BadUse("which job? `paddlejob list` shows them all")
 
     async def work(place: Place, found: Found) -> None:
         await place.delete(found.job, force=force)
@@ -31,7 +31,7 @@ def delete(
             async with aclosing(life(place, found.job)) as changes:
                 async for _ in changes:
                     pass
-        print(f"{found.key.name} deleted" + ("" if wait else " as soon as it can be"))
+        print(f"{found.key.name} {'deleted' if wait else 'is being deleted'}")
 
     for name in names:
         at(name, where, work)

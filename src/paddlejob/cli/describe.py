@@ -62,7 +62,8 @@ def _page(found: Found, pods: Iterable[Pod], events: Iterable[Event]) -> Iterato
     for word, value in found.about:
         yield _head(word, value)
     yield _head("Status", phase_text(found.phase))
-    said = ": ".join(one for one in (status.reason, status.message) if one) + upcoming(job)
+    reason = "" if status.reason in status.message else f"{status.reason}: "
+    said = f"{reason}{status.message}{upcoming(job)}"
     if why := found.why or said or unseen(job):
         yield _head("Why", why)
     yield _head("Mode", _mode(job))
@@ -85,13 +86,13 @@ def _head(word: str, value: Cell) -> Text:
 
 def _mode(job: PaddleJob) -> str:
     counts = ", ".join(f"{asked.replicas} {role}" for role, asked in job.spec.roles)
-    return f"{job.status.mode or job.spec.mode} ({counts}; found by {job.spec.network})"
+    return f"{job.status.mode or job.spec.mode} ({counts}, intranet {job.spec.network})"
 
 
 def _times(job: PaddleJob) -> str:
     made = age(job.metadata.creation_timestamp or "")
     ended = job.status.completion_time
-    return f"{made} (ended {age(ended)} ago)" if ended else made
+    return f"{made} (finished {age(ended)} ago)" if ended else made
 
 
 def _pods(pods: Iterable[Pod]) -> Iterator[Text | str]:

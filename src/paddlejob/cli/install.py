@@ -116,8 +116,8 @@ async def _refuse_if_jobs(cluster: Cluster) -> None:
     if jobs:
         names = ", ".join("/".join(one.key) for one in jobs[:3])
         raise BadUse(
-            f"there are {len(jobs)} jobs ({names}{', …' if len(jobs) > 3 else ''}), which go with the CRD: "
-            "give --delete-jobs, or --keep-crd to remove the operator only"
+            f"the CRD cannot go without its jobs ({names}{', …' if len(jobs) > 3 else ''}): add --delete-jobs to "
+            "delete them too, or --keep-crd to remove the operator only"
         )
 
 
@@ -125,7 +125,7 @@ async def _until(check: Callable[[], Awaitable[bool]], limit: float, why_not: Ca
     deadline = time.monotonic() + limit
     while not await check():
         if time.monotonic() > deadline:
-            raise Timeout(f"not within {limit:g} s: {await why_not()}")
+            raise Timeout(f"gave up after {limit:g} s: {await why_not()}")
         await asyncio.sleep(PAUSE)
 
 

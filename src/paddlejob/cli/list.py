@@ -89,5 +89,5 @@ def _cells(found: Found) -> list[Cell]:
 
 def nothing(where: Where) -> str:
     if where.only_here:
-        return "no local jobs; start one with `paddlejob run FILE`"
-    return "no jobs; start one here with `paddlejob run FILE`, on the cluster with `paddlejob submit FILE`"
+        return "no jobs on this machine: start one with `paddlejob run FILE`"
+    return "no jobs: start one here with `paddlejob run FILE`, on the cluster with `paddlejob submit FILE`"

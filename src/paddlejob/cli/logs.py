@@ -44,4 +44,4 @@ async def print_logs(place: Place, found: Found, wanted: Wanted) -> None:
         to.close()
     if not to.any and not wanted.follow:
         name = found.key.name
-        note(f"no output of {name} yet: `paddlejob describe {name}{found.flag}` says how its pods are")
+        note(f"{name} has printed nothing yet: `paddlejob describe {name}{found.flag}` shows its pods")

@@ -121,7 +121,7 @@ def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) ->
             place, job = far or (ThisMachine(), near)
             if job is None:
                 within = f" in namespace {where.namespace}" if where.namespace else ""
-                raise BadUse(f"there is no local job {name}{within}: `paddlejob list --local` shows those there are")
+                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` shows all")
             return await work(place, job)
 
     return run(found())

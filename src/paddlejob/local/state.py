@@ -183,5 +183,7 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     folder = Folder.of(base, namespace, name)
     state = folder.look()
     if state is None:
-        raise NotFound(f"there is no local job {name} in namespace {namespace}: `paddlejob list` shows those there are")
+        raise NotFound(
+            f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
+        )
     return folder, state

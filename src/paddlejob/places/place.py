@@ -19,7 +19,7 @@ from paddlejob.core.children import Pod
 from paddlejob.terminal import plain
 
 Json = dict[str, Any]
-LogsOf = RoleName | Literal["all"]
+LogsOf = Literal[RoleName, "all"]
 
 
 class Key(NamedTuple):
