@@ -5,11 +5,11 @@ A rule stands in the file that is named after it: ending, cleaning, stalling, en
 
 from paddlejob.core.actions import (
     Action,
-    Announce,
     AskEtcd,
     Create,
     Delete,
     ForgetEtcd,
+    JobEvent,
     Plan,
     Question,
     Touch,
@@ -26,7 +26,6 @@ from paddlejob.core.sorting import observe
 __all__ = [
     "KINDS",
     "Action",
-    "Announce",
     "AskEtcd",
     "Child",
     "ConfigMap",
@@ -34,6 +33,7 @@ __all__ = [
     "Delete",
     "Etcd",
     "ForgetEtcd",
+    "JobEvent",
     "Observed",
     "Plan",
     "Pod",

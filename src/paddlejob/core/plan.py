@@ -13,12 +13,12 @@ import msgspec
 from paddlejob.api import Failure, PaddleJob, Status
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Plan
-from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
 from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
+from paddlejob.core.events import events
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import counts
@@ -43,7 +43,7 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
     others = (life.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
-        events=announcements(job, status),
+        events=events(job, status),
         wake_at=earliest(now, *timers, *others),
     )
 

@@ -1,6 +1,6 @@
-"""What people are told: events, from the difference between the status before and after.
+"""Events: what happened to a job, from the difference between the status before and after.
 
-A status that is written is told; so each thing is told once, and a restarted operator tells nothing twice.
+What stands in a written status has had its event; so each comes once, and a restarted operator repeats none.
 """
 
 from __future__ import annotations
@@ -8,39 +8,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddlejob.api import PaddleJob, Status, reasons
-from paddlejob.core.actions import Announce
+from paddlejob.core.actions import JobEvent
 from paddlejob.core.stalling import unrunnable
 
 
-def announcements(job: PaddleJob, after: Status) -> tuple[Announce, ...]:
-    return tuple(_announcements(job, job.status, after))
+def events(job: PaddleJob, after: Status) -> tuple[JobEvent, ...]:
+    return tuple(_events(job, job.status, after))
 
 
-def _announcements(job: PaddleJob, before: Status, after: Status) -> Iterator[Announce]:
+def _events(job: PaddleJob, before: Status, after: Status) -> Iterator[JobEvent]:
     attempt = after.attempt
     if before.phase in (None, "Suspended") and after.phase != "Suspended" and not _hindered(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
-        yield Announce("Normal", reasons.CREATED, f"creating {pods} pods in {after.mode} mode", attempt)
+        yield JobEvent("Normal", reasons.CREATED, f"creating {pods} pods in {after.mode} mode", attempt)
     if _stalled(after) and _stalled(after) != _stalled(before):
-        yield Announce("Warning", after.reason, after.message, attempt)
+        yield JobEvent("Warning", after.reason, after.message, attempt)
     if _count(after) != _count(before):
         whole = after.attempt != before.attempt
         note = after.message or "a worker that had gone is replaced, the others stay"
-        yield Announce("Warning", reasons.RESTARTED if whole else reasons.REPLACED, note, _count(after))
+        yield JobEvent("Warning", reasons.RESTARTED if whole else reasons.REPLACED, note, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:
         case "Running":
-            yield Announce("Normal", reasons.STARTED, "all pods run", attempt)
+            yield JobEvent("Normal", reasons.STARTED, "all pods run", attempt)
         case "Scaling" if job.spec.worker and after.world:
             note = f"from {after.world.replicas} to {job.spec.worker.wanted} workers"
-            yield Announce("Normal", reasons.SCALING, note, after.world.scalings)
+            yield JobEvent("Normal", reasons.SCALING, note, after.world.scalings)
         case "Completed":
-            yield Announce("Normal", reasons.COMPLETED, after.message, attempt)
+            yield JobEvent("Normal", reasons.COMPLETED, after.message, attempt)
         case "Failed":
-            yield Announce("Warning", reasons.FAILED, after.message, attempt)
+            yield JobEvent("Warning", reasons.FAILED, after.message, attempt)
         case "Suspended":
-            yield Announce("Normal", reasons.SUSPENDED, "no pods exist until it is resumed", attempt)
+            yield JobEvent("Normal", reasons.SUSPENDED, "no pods exist until it is resumed", attempt)
         case _:
             pass
 
