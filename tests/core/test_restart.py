@@ -124,13 +124,13 @@ def test_nothing_is_made_before_its_time() -> None:
 
 def test_a_pod_that_does_not_go_is_told_with_its_node() -> None:
     job, old = restarting(TWO), TWO.build()
-    stuck = pods_of(old)["train-worker-0"].running().placed("node-7").deleting()
-    soon = plan(job, observe(job, [stuck.build()]), NOW)
+    late = pods_of(old)["train-worker-0"].running().placed("node-7").deleting()
+    soon = plan(job, observe(job, [late.build()]), NOW)
     assert soon.wake_at == NOW + timedelta(seconds=30)
-    status = plan(job, observe(job, [stuck.build()]), NOW + timedelta(seconds=30)).status
+    status = plan(job, observe(job, [late.build()]), NOW + timedelta(seconds=30)).status
     assert (status.phase, status.reason) == ("Restarting", "PodsRemain")
     assert "train-worker-0 on node node-7" in status.message
-    nowhere = plan(job, observe(job, [stuck.placed("").build()]), NOW + timedelta(seconds=30)).status
+    nowhere = plan(job, observe(job, [late.placed("").build()]), NOW + timedelta(seconds=30)).status
     assert "train-worker-0: if the node" in nowhere.message
 
 

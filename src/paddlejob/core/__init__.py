@@ -1,6 +1,6 @@
 """Decisions, pure: what is there, what to do next, what to say. No clock, no IO, no logging, no randomness.
 
-A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
+A rule stands in the file that is named after it: ending, cleaning, stalls, environment, building.
 """
 
 from paddlejob.core.actions import (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from paddlejob.api import PaddleJob, Status, reasons
 from paddlejob.core.actions import JobEvent
-from paddlejob.core.stalling import unrunnable
+from paddlejob.core.stalls import spec_stall
 
 
 def events(job: PaddleJob, after: Status) -> tuple[JobEvent, ...]:
@@ -18,10 +18,10 @@ def events(job: PaddleJob, after: Status) -> tuple[JobEvent, ...]:
 
 def _events(job: PaddleJob, before: Status, after: Status) -> Iterator[JobEvent]:
     attempt = after.attempt
-    if before.phase in (None, "Suspended") and after.phase != "Suspended" and not _hindered(job, after):
+    if before.phase in (None, "Suspended") and after.phase != "Suspended" and _makes_pods(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
         yield JobEvent("Normal", reasons.CREATED, f"creating {pods} pods in {after.mode} mode", attempt)
-    if _stalled(after) and _stalled(after) != _stalled(before):
+    if _stall_reason(after) and _stall_reason(after) != _stall_reason(before):
         yield JobEvent("Warning", after.reason, after.message, attempt)
     if _count(after) != _count(before):
         whole = after.attempt != before.attempt
@@ -45,9 +45,9 @@ def _events(job: PaddleJob, before: Status, after: Status) -> Iterator[JobEvent]
             pass
 
 
-def _hindered(job: PaddleJob, after: Status) -> bool:
-    """Whether nothing is made for it now."""
-    return unrunnable(job) is not None or after.elastic == "ERROR"
+def _makes_pods(job: PaddleJob, after: Status) -> bool:
+    """Whether no stall forbids it from the beginning."""
+    return spec_stall(job) is None and after.elastic != "ERROR"
 
 
 def _count(status: Status) -> int:
@@ -55,6 +55,6 @@ def _count(status: Status) -> int:
     return status.restarts + status.disruptions + (status.world.comebacks if status.world else 0)
 
 
-def _stalled(status: Status) -> str:
+def _stall_reason(status: Status) -> str:
     condition = status.condition("Stalled")
     return condition.reason if condition and condition.status == "True" else ""
