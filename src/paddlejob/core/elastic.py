@@ -23,7 +23,7 @@ from paddlejob.core.ending import Completed, Failed, describe
 from paddlejob.core.observe import Observed
 from paddlejob.core.progress import phase as plain_phase
 from paddlejob.core.replace import MOST_AT_ONCE
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.times import after, moment, timestamp
 
 # A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
@@ -104,7 +104,7 @@ def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
 
 
 def stall(job: PaddleJob, observed: Observed) -> Stall | None:
-    return rendezvous.hindrance(job, observed.etcd) or rendezvous.silence(job, observed)
+    return rendezvous.meeting_stall(job, observed.etcd) or rendezvous.etcd_stall(job, observed)
 
 
 def told(status: Status, stalled: bool) -> Status:
@@ -146,7 +146,7 @@ def wakes_at(job: PaddleJob, observed: Observed) -> datetime | None:
 
 def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Plan | None:
     """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
-    if world(job).forgotten or rendezvous.hindrance(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
+    if world(job).forgotten or rendezvous.meeting_stall(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
         return None
     wake_at = now + rendezvous.PAUSE_OF_FORGETTING
     if observed.etcd.forgotten:
@@ -158,7 +158,7 @@ def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) 
 
 def _trains(job: PaddleJob, observed: Observed) -> bool:
     """Whether workers can meet, and none of them has completed yet."""
-    return world(job).completed is None and rendezvous.hindrance(job, observed.etcd) is None
+    return world(job).completed is None and rendezvous.meeting_stall(job, observed.etcd) is None
 
 
 def _is_completed(job: PaddleJob, observed: Observed) -> bool:

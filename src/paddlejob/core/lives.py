@@ -15,7 +15,7 @@ from paddlejob.core import elastic, fixed
 from paddlejob.core.actions import Body, Delete, Plan, Question
 from paddlejob.core.ending import Completed, Disrupted, Failed
 from paddlejob.core.observe import Observed
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 
 
 class Life(Protocol):

@@ -14,7 +14,7 @@ from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
 from paddlejob.core.observe import Etcd, Observed, Said
 from paddlejob.core.ports import PORTS_PER_TRAINER
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.template import Mapping, env_value
 from paddlejob.core.times import after, moment
 
@@ -36,7 +36,7 @@ def server(job: PaddleJob, etcd: Etcd) -> str:
     return said.removeprefix("etcd://").removeprefix("http://").rstrip("/")
 
 
-def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
+def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
     """Why the workers can never meet."""
     where = server(job, etcd)
     if not where:
@@ -54,7 +54,7 @@ def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
     return None
 
 
-def silence(job: PaddleJob, observed: Observed) -> Stall | None:
+def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
     """Why nothing is heard from etcd at the moment."""
     last = said(job, observed)
     if last is None or not last.error:

@@ -16,7 +16,7 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
-from paddlejob.core import Announce, Question, plan
+from paddlejob.core import JobEvent, Question, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
@@ -210,7 +210,7 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
     return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
 
 
-def _told(event: Announce, now: datetime) -> Told:
+def _told(event: JobEvent, now: datetime) -> Told:
     return Told(timestamp(now), event.type, event.reason, event.note)
 
 

@@ -11,22 +11,21 @@ from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PART_OF, API_VERSION, KIND
 from paddlejob.errors import AlreadyExists, NotFound, PaddleJobError
 from paddlejob.kube import Client
-from paddlejob.kube.errors import AlreadyExists as Taken
-from paddlejob.kube.errors import NotFound as Missing
+from paddlejob.kube.errors import ApiAlreadyExists, ApiNotFound
 from paddlejob.places.place import Json, label
 from paddlejob.places.refusals import explained
 
 MANAGER = "paddlejob"
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Served(msgspec.Struct, frozen=True):
     name: str
     kind: str
     namespaced: bool = False
 
 
 class Kinds(msgspec.Struct, frozen=True):
-    resources: tuple[Kind, ...] = ()
+    resources: tuple[Served, ...] = ()
 
 
 class Applier:
@@ -35,7 +34,7 @@ class Applier:
     def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
         self._namespace = namespace
-        self._known: dict[str, tuple[Kind, ...]] = {}
+        self._known: dict[str, tuple[Served, ...]] = {}
 
     async def exists(self, one: Json) -> bool:
         """Asked by trying: whoever may make it need not have the right to read it."""
@@ -43,7 +42,7 @@ class Applier:
             collection = (await self.path(one)).rpartition("/")[0]
             try:
                 await self._client.request("POST", collection, params={"dryRun": "All"}, body=one)
-            except Taken:
+            except ApiAlreadyExists:
                 return True
         return False
 
@@ -74,7 +73,7 @@ class Applier:
         with explained(f"delete {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
             try:
                 await self._client.request("DELETE", await self.path(one), body={"propagationPolicy": "Foreground"})
-            except (Missing, NotFound):
+            except (ApiNotFound, NotFound):
                 return False
         return True
 
@@ -82,7 +81,7 @@ class Applier:
         with explained(f"get {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
             try:
                 found: Json = msgspec.json.decode(await self._client.request("GET", await self.path(one)))
-            except (Missing, NotFound):
+            except (ApiNotFound, NotFound):
                 return None
         return found
 
@@ -96,11 +95,11 @@ class Applier:
             return f"{base}/{found.name}/{meta['name']}"
         return f"{base}/namespaces/{meta.get('namespace') or self._namespace}/{found.name}/{meta['name']}"
 
-    async def _kinds(self, base: str) -> tuple[Kind, ...]:
+    async def _kinds(self, base: str) -> tuple[Served, ...]:
         if base not in self._known:
             try:
                 answer = await self._client.request("GET", base)
-            except Missing:
+            except ApiNotFound:
                 return ()
             self._known[base] = msgspec.json.decode(answer, type=Kinds).resources
         return self._known[base]

@@ -31,7 +31,7 @@ from paddlejob.places.refusals import explained, explanation, no_namespace
 
 T = TypeVar("T", bound=Object)
 # What going on and asking again cannot mend.
-_FINAL = (kube.ConfigError, kube.Unauthorized, kube.Forbidden, kube.NotFound)
+_FINAL = (kube.ConfigError, kube.ApiUnauthorized, kube.ApiForbidden, kube.ApiNotFound)
 
 
 class _Event(msgspec.Struct, frozen=True, rename="camel"):
@@ -102,7 +102,7 @@ class Cluster:
         with explained(tried, name=name, namespace=namespace):
             try:
                 return self._decoded(await self.client.request("GET", JOBS.path(namespace, name)))
-            except kube.NotFound as error:
+            except kube.ApiNotFound as error:
                 if error.details.kind and not await self.has_namespace(namespace):
                     raise no_namespace(tried, namespace) from error
                 raise
@@ -134,9 +134,9 @@ class Cluster:
         """Whether it is there; who may not know is told yes."""
         try:
             await self.client.request("GET", f"/api/v1/namespaces/{namespace}")
-        except kube.NotFound:
+        except kube.ApiNotFound:
             return False
-        except kube.Forbidden:
+        except kube.ApiForbidden:
             return True
         return True
 

@@ -15,7 +15,7 @@ from typing import Literal
 from paddlejob.api.names import CONTAINER
 from paddlejob.core.children import ContainerStatus, Pod
 from paddlejob.kube import Client
-from paddlejob.kube.errors import NotFound, ServerError, Unreachable
+from paddlejob.kube.errors import ApiNotFound, ApiServerError, Unreachable
 from paddlejob.operator.resources import PODS
 from paddlejob.places.place import Wanted
 from paddlejob.terminal import newest
@@ -51,7 +51,7 @@ async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[
                         yield line
             if last_time:
                 return
-        except (Unreachable, ServerError):
+        except (Unreachable, ApiServerError):
             if not wanted.follow:
                 raise
         await asyncio.sleep(PAUSE)
@@ -68,9 +68,9 @@ async def _state(client: Client, pod: Pod, container: str) -> Literal["goes on",
     """How the container is whose log we read; a later one in its place is not it."""
     try:
         found = await client.get(PODS, pod.metadata.namespace, pod.metadata.name)
-    except NotFound:
+    except ApiNotFound:
         return "gone"
-    except (Unreachable, ServerError):
+    except (Unreachable, ApiServerError):
         return "goes on"
     before, now = _status(pod, container), _status(found, container)
     if found.metadata.uid != pod.metadata.uid or (before and now and before.restart_count != now.restart_count):
