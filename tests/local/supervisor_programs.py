@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from paddlejob.local.proc import is_alive, marked, start_time
 from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.supervisor.proc import is_alive, marked, start_time
 
 DEADLINE = 30.0
 PATH = os.environ["PATH"]

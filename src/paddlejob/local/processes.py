@@ -19,14 +19,14 @@ import msgspec
 
 import paddlejob
 from paddlejob.local.errors import LocalError
-from paddlejob.local.frames import Frames, frame
+from paddlejob.local.supervisor.frames import Frames, frame
 from paddlejob.local.sweeping import sweep
 
 # The package's own directory comes last, so that nothing installed beside it hides the standard library.
 _BOOT = """\
 import sys
 sys.path.append(sys.argv[4])
-from paddlejob.local.supervisor import main
+from paddlejob.local.supervisor.supervision import main
 main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 """
 

@@ -23,9 +23,9 @@ from paddlejob.local import scaling
 from paddlejob.local.addresses import Places
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
-from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Event, Supervisor
 from paddlejob.local.state import NAMESPACE, Folder, State, Told
+from paddlejob.local.supervisor.proc import start_time
 from paddlejob.meeting import Meetings
 
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.

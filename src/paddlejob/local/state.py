@@ -21,8 +21,8 @@ from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
 from paddlejob.local.errors import AlreadyRunning, BadName, NotFound
 from paddlejob.local.lock import Lock
-from paddlejob.local.proc import is_alive
 from paddlejob.local.removal import remove
+from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.local.sweeping import sweep
 
 NAMESPACE = "default"

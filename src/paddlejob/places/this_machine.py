@@ -19,8 +19,8 @@ from paddlejob.core.children import Pod
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
-from paddlejob.local.proc import is_alive
 from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
+from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.places import errors
 from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Key, Line, Wanted, loop
 

@@ -9,7 +9,7 @@ import errno
 import os
 import signal
 
-from paddlejob.local.prctl import die_with_parent
+from paddlejob.local.supervisor.prctl import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

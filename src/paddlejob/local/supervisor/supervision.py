@@ -14,12 +14,12 @@ import signal
 import sys
 import time
 
-from paddlejob.local import proc
-from paddlejob.local.channel import Channel, Wakeups
-from paddlejob.local.container_start import NOT_STARTED, Program, become
-from paddlejob.local.killing import kill, kill_tree, signal_group
-from paddlejob.local.marks import CONTAINER, SUPERVISOR, owner
-from paddlejob.local.prctl import adopt_orphans, die_with_parent
+from paddlejob.local.supervisor import proc
+from paddlejob.local.supervisor.channel import Channel, Wakeups
+from paddlejob.local.supervisor.killing import kill, kill_tree, signal_group
+from paddlejob.local.supervisor.marks import CONTAINER, SUPERVISOR, owner
+from paddlejob.local.supervisor.prctl import adopt_orphans, die_with_parent
+from paddlejob.local.supervisor.program import NOT_STARTED, Program, become
 
 # Between two looks at what ought to be dying; only while something is.
 LOOK_AGAIN = 0.005
