@@ -198,7 +198,7 @@ def _explained() -> Iterator[None]:
         yield
     except local.AlreadyRunning as error:
         raise errors.AlreadyExists(str(error)) from error
-    except local.NotFound as error:
+    except local.NoSuchJob as error:
         raise errors.NotFound(str(error)) from error
     except local.CannotScale as error:
         raise errors.NotHere(str(error)) from error
