@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from paddlejob.local.proc import marked
+from paddlejob.local.supervisor.proc import marked
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Json, Workbench, a_role
 

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from paddlejob.local.proc import is_alive, marked, start_time
-from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
+from paddlejob.local.supervisor.proc import is_alive, marked, start_time
 
 DEADLINE = 30.0
 PATH = os.environ["PATH"]
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self, supervisor: Supervisor, folder: Path) -> None:
         self.supervisor = supervisor
         self.folder = folder
-        self.events: list[Event] = []
+        self.events: list[ProcessEvent] = []
         self.run = uuid.uuid4().hex[:8]
 
     def launch(
@@ -65,7 +65,7 @@ class Stage:
     def population(self, name: str = "main") -> list[int]:
         return [int(line) for line in self.census(name).read_text().split()]
 
-    def about(self, id: str) -> list[Event]:
+    def about(self, id: str) -> list[ProcessEvent]:
         return [event for event in self.events if event.id == id]
 
     async def settled(self, name: str = "main", size: int = TREE_SIZE) -> list[tuple[int, str]]:

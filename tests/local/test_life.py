@@ -11,8 +11,8 @@ from datetime import datetime, timezone
 import pytest
 
 from paddlejob.core.times import moment
-from paddlejob.local.proc import is_alive
 from paddlejob.local.state import State
+from paddlejob.local.supervisor.proc import is_alive
 from tests.cluster.waiting import wait_until
 from tests.local.lives import FINE, PATIENCE, ROWS_WITH_A_SIGN, RUNS, STUBBORN, TABLE, Life, Player
 from tests.local.test_no_orphans import survivors

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.proc import descendants, is_alive
 from paddlejob.local.state import folders
+from paddlejob.local.supervisor.proc import descendants, is_alive
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench, a_role
 

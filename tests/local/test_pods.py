@@ -80,10 +80,10 @@ def test_volumes_are_where_the_template_mounts_them(bench: Workbench) -> None:
 
 def test_every_pod_has_an_address_of_its_own_on_which_it_can_listen(bench: Workbench) -> None:
     done = bench.paddlejob("run", bench.write("apart", worker=a_role(3, *HERE, "echo at $POD_IP:$PADDLE_PORT")))
-    places = [line.split()[-1] for line in done.stdout.splitlines() if "] at " in line]
-    assert len(set(places)) == 3
-    assert all(place.startswith("127.") for place in places)
-    assert len({place.rpartition(":")[0] for place in places}) == 3
+    endpoints = [line.split()[-1] for line in done.stdout.splitlines() if "] at " in line]
+    assert len(set(endpoints)) == 3
+    assert all(endpoint.startswith("127.") for endpoint in endpoints)
+    assert len({endpoint.rpartition(":")[0] for endpoint in endpoints}) == 3
 
 
 def test_two_jobs_at_once_do_not_share_a_port(bench: Workbench) -> None:
@@ -107,7 +107,7 @@ def test_where_there_is_one_address_every_pod_has_a_port_of_its_own(bench: Workb
     words = [line.split()[2:] for line in done.stdout.splitlines() if "] at " in line]
     (first, master, nodes), (second, *_) = sorted(words)
     assert first != second
-    assert all(place.startswith("127.0.0.1:") for place in (first, second))
+    assert all(endpoint.startswith("127.0.0.1:") for endpoint in (first, second))
     assert (master, nodes) == (first, "2")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local import proc
+from paddlejob.local.supervisor import proc
 
 
 @pytest.fixture
@@ -119,9 +119,15 @@ def test_a_missing_boot_id_still_gives_a_start_time(monkeypatch: pytest.MonkeyPa
 def test_the_supervisor_loads_nothing_that_takes_long() -> None:
     """Its start-up is part of every run's."""
     heavy = {"asyncio", "msgspec", "pathlib", "subprocess", "typing", "traceback", "logging", "socket"}
-    program = "import sys; sys.path.append(sys.argv[1]); import paddlejob.local.supervisor; print(*sys.modules)"
+    boot = "import sys; sys.path.append(sys.argv[1]); import paddlejob.local.supervisor.supervision"
     source = Path(__file__).parents[2] / "src"
     asked = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program, str(source)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-I", "-S", "-c", f"{boot}; print(*sys.modules)", str(source)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
-    assert heavy.isdisjoint(asked.stdout.split())
+    loaded = asked.stdout.split()
+    assert heavy.isdisjoint(loaded)
+    ours = {one for one in loaded if one.startswith("paddlejob")}
+    assert {one for one in ours if not one.startswith("paddlejob.local.supervisor")} == {"paddlejob", "paddlejob.local"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.proc import is_alive
+from paddlejob.local.supervisor.proc import is_alive
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench, a_role
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from paddlejob.local.proc import start_time
 from paddlejob.local.processes import Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.supervisor.proc import start_time
 from tests.local.supervisor_programs import PATH, TREE, Stage, a_stage, living, marked_as, until
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.proc import descendants, is_alive, start_time
 from paddlejob.local.processes import Supervisor, SupervisorLost
+from paddlejob.local.supervisor.proc import descendants, is_alive, start_time
 from tests.local.supervisor_programs import DEADLINE, TREE, Stage, living, marked_as, until
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from paddlejob.local import container_start
 from paddlejob.local.processes import NotStarted
+from paddlejob.local.supervisor import program
 from tests.local.supervisor_programs import Stage, a_stage
 
 
@@ -144,8 +144,8 @@ def test_a_directory_that_we_may_not_enter(monkeypatch: pytest.MonkeyPatch) -> N
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
     monkeypatch.setattr(os, "chdir", refuse)
-    with pytest.raises(container_start.Refused, match="you may not enter the working directory /closed"):
-        container_start._enter("/closed")
+    with pytest.raises(program.Refused, match="you may not enter the working directory /closed"):
+        program._enter("/closed")
 
 
 def test_a_full_disk_is_noticed_before_the_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,8 +153,8 @@ def test_a_full_disk_is_noticed_before_the_program_runs(tmp_path: Path, monkeypa
     full = os.statvfs_result((4096, 4096, 1000, 0, 0, 0, 0, 0, 0, 255))
     monkeypatch.setattr(os, "fstatvfs", lambda _: full)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
-    with pytest.raises(container_start.Refused) as refused:
-        container_start._redirect(str(tmp_path / "log"))
+    with pytest.raises(program.Refused) as refused:
+        program._redirect(str(tmp_path / "log"))
     assert refused.value.code == 128
     assert refused.value.message.endswith(f"log: {os.strerror(errno.ENOSPC).lower()}; make room on that disk")
 

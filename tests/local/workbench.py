@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from paddlejob.local.proc import marked
 from paddlejob.local.state import State, find
+from paddlejob.local.supervisor.proc import marked
 from tests.cluster.waiting import wait_until
 
 Json = dict[str, Any]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from paddlejob.local.proc import marked
+from paddlejob.local.supervisor.proc import marked
 from tests.cluster.waiting import wait_until
 from tests.etcd.server import EtcdServer
 from tests.local.workbench import Workbench

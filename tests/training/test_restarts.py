@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paddlejob.local.proc import marked
 from paddlejob.local.state import State
+from paddlejob.local.supervisor.proc import marked
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench
 from tests.training.reports import EXAMPLES, Report, reports

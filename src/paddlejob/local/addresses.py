@@ -24,7 +24,7 @@ CanBind = Callable[[str, int], bool]
 
 
 @dataclass(frozen=True)
-class Places:
+class Endpoints:
     """Where the pods of a job listen: their addresses, and the first of a block of ports if they need their own."""
 
     addresses: Iterator[str]
@@ -37,12 +37,12 @@ class Places:
             self.holder.close()
 
 
-def find_places(ports: int, *, one_address: bool = False) -> Places:
+def find_endpoints(ports: int, *, one_address: bool = False) -> Endpoints:
     rng = random.Random()
     many = not one_address and has_many_addresses()
     addresses = own_addresses(rng) if many else repeat(ONLY)
     holder = claim_common_port() if many and common_port_is_free() else None
-    return Places(addresses, None if holder else free_block(ports, rng), holder)
+    return Endpoints(addresses, None if holder else free_block(ports, rng), holder)
 
 
 def claim_common_port() -> socket.socket | None:

@@ -13,7 +13,7 @@ from paddlejob.api import reasons
 from paddlejob.core.children import ContainerState, ContainerStatus, Running, Terminated, Waiting
 from paddlejob.terminal import lines
 
-Kind = Literal["init", "sidecar", "main"]
+ContainerKind = Literal["init", "sidecar", "main"]
 RestartPolicy = Literal["Never", "OnFailure", "Always"]
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
@@ -26,10 +26,10 @@ def timestamp(moment: float) -> str:
     return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Container:
+class LocalContainer:
     """`id` is unique on this machine; `log` is where its output goes."""
 
-    def __init__(self, id_: str, spec: dict[str, Any], kind: Kind, policy: RestartPolicy, log: Path) -> None:
+    def __init__(self, id_: str, spec: dict[str, Any], kind: ContainerKind, policy: RestartPolicy, log: Path) -> None:
         self.id = id_
         self.spec = spec
         self.name = str(spec.get("name", ""))

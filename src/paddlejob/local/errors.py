@@ -6,7 +6,7 @@ LocalError
 ├── AlreadyRunning   a job of that name runs here
 ├── NoPython         the Python that was named is not there
 ├── CannotStart      the runner ended before it looked at the job
-├── NotFound         no such job here
+├── NoSuchJob        no such job here
 ├── CannotScale      the job's number of workers cannot change so
 └── NotYet           a container cannot start for now: what it needs is not there
 """
@@ -33,7 +33,7 @@ class NoPython(LocalError): ...
 class CannotStart(LocalError): ...
 
 
-class NotFound(LocalError): ...
+class NoSuchJob(LocalError): ...
 
 
 class CannotScale(LocalError): ...

@@ -53,7 +53,7 @@ class Follower:
 
 
 class Logs:
-    """The pods of a job whose names are `wanted`, a pattern: as they are now, and those that take their places."""
+    """The pods of a job whose names are `wanted`, a pattern: as they are now, and those that come after them."""
 
     def __init__(self, folder: Path, wanted: str = "*") -> None:
         self._folder = folder

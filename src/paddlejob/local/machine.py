@@ -1,4 +1,4 @@
-"""This machine as a place for pods: does with processes what `plan` asks for, and shows what is there.
+"""Pods on this machine: does with processes what `plan` asks for, and shows what is there.
 
 The local counterpart of an API server with its nodes. It decides nothing.
 """
@@ -32,8 +32,8 @@ from paddlejob.core.pods import PODS
 from paddlejob.core.template import mapping
 from paddlejob.local.invocation import Setting
 from paddlejob.local.manifest import Data, Manifest
-from paddlejob.local.pod import LocalPod, Place
-from paddlejob.local.processes import Event, Supervisor
+from paddlejob.local.pod import LocalPod, PodFolders
+from paddlejob.local.processes import ProcessEvent, Supervisor
 from paddlejob.local.volumes import Volumes
 
 
@@ -113,9 +113,9 @@ class Machine:
         life = self._lives[name]
         self._lives[name] += 1
         address = self._address(name, life)
-        place = Place(self._around.logs, self._around.folder / "volumes" / f"{name}.{life}", life)
+        folders = PodFolders(self._around.logs, self._around.folder / "volumes" / f"{name}.{life}", life)
         maps = {"ConfigMap": self._config_maps, "Secret": self._manifest.secrets}
-        volumes = Volumes(mapping(body["spec"]), place.volumes, self._around.volumes, maps)
+        volumes = Volumes(mapping(body["spec"]), folders.volumes, self._around.volumes, maps)
 
         def setting() -> Setting:
             return Setting(
@@ -129,16 +129,16 @@ class Machine:
                 log_dir=str(self._around.folder / "launcher" / f"{name}.{life}"),
             )
 
-        pod = LocalPod(body, setting, volumes, place, supervisor=self._supervisor, changed=self._changed)
+        pod = LocalPod(body, setting, volumes, folders, supervisor=self._supervisor, changed=self._changed)
         self.pods[name] = pod
         pod.advance()
 
     def _address(self, name: str, life: int) -> str:
         """Another than the last pod of this name had, and the same as the one before that: two are enough."""
-        place = (name, life % 2)
-        if place not in self._given:
-            self._given[place] = next(self._addresses)
-        return self._given[place]
+        key = (name, life % 2)
+        if key not in self._given:
+            self._given[key] = next(self._addresses)
+        return self._given[key]
 
     def _touch(self, name: str, action: Touch) -> None:
         if pod := self.pods.get(name):
@@ -150,7 +150,7 @@ class Machine:
         for pod in self.pods.values():
             pod.advance()
 
-    def handle(self, event: Event) -> None:
+    def handle(self, event: ProcessEvent) -> None:
         for pod in self.pods.values():
             pod.handle(event)
         self._changed()

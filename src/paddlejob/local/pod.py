@@ -18,18 +18,18 @@ import msgspec
 from paddlejob.api import ObjectMeta, reasons
 from paddlejob.core.children import Pod, PodSpec, PodStatus
 from paddlejob.core.template import main_index, mapping, mappings
-from paddlejob.local.container import Container, Kind, RestartPolicy, timestamp
+from paddlejob.local.container import ContainerKind, LocalContainer, RestartPolicy, timestamp
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.processes import Event, Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
 from paddlejob.local.volumes import Volumes
 
 DEFAULT_GRACE = 30.0
 
 
-class Place(msgspec.Struct, frozen=True):
+class PodFolders(msgspec.Struct, frozen=True):
     """Where a pod keeps its things, and which pod of its name it is, from 0."""
 
     logs: Path
@@ -43,7 +43,7 @@ class LocalPod:
         body: dict[str, Any],
         setting: Callable[[], Setting],
         volumes: Volumes,
-        place: Place,
+        folders: PodFolders,
         *,
         supervisor: Supervisor,
         changed: Callable[[], None],
@@ -57,18 +57,18 @@ class LocalPod:
         self._changed = changed
         self._timers: set[asyncio.TimerHandle] = set()
         self._deleted_at: str | None = None
-        self._place = place
+        self._folders = folders
         self.containers = self._containers()
 
-    def _containers(self) -> list[Container]:
+    def _containers(self) -> list[LocalContainer]:
         policy: RestartPolicy = self._spec.get("restartPolicy", "Never")
-        places: tuple[tuple[Kind, str], ...] = (("init", "initContainers"), ("main", "containers"))
+        fields: tuple[tuple[ContainerKind, str], ...] = (("init", "initContainers"), ("main", "containers"))
         made = []
-        for place, found in places:
-            for one in mappings(self._spec.get(found)):
-                kind: Kind = "sidecar" if place == "init" and one.get("restartPolicy") == "Always" else place
-                log = self._place.logs / LogFile(self.meta.name, str(one.get("name")), self._place.life).name
-                made.append(Container(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
+        for usual, field in fields:
+            for one in mappings(self._spec.get(field)):
+                kind: ContainerKind = "sidecar" if usual == "init" and one.get("restartPolicy") == "Always" else usual
+                log = self._folders.logs / LogFile(self.meta.name, str(one.get("name")), self._folders.life).name
+                made.append(LocalContainer(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
         return made
 
     @property
@@ -88,11 +88,11 @@ class LocalPod:
         return self.phase in ("Succeeded", "Failed")
 
     @property
-    def mains(self) -> list[Container]:
+    def mains(self) -> list[LocalContainer]:
         return [one for one in self.containers if one.kind == "main"]
 
     @property
-    def training(self) -> Container:
+    def training(self) -> LocalContainer:
         """The container that trains: the one named paddle, else the first."""
         return self.mains[main_index([one.spec for one in self.mains])]
 
@@ -135,7 +135,7 @@ class LocalPod:
             if one.state.waiting is not None and not one.running:
                 self._start(one)
 
-    def _start(self, one: Container) -> None:
+    def _start(self, one: LocalContainer) -> None:
         if one.restarts and one.state.waiting and one.state.waiting.reason == reasons.CRASH_LOOP_BACK_OFF:
             return  # its timer starts it
         try:
@@ -147,7 +147,7 @@ class LocalPod:
         one.launched = True
         self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
 
-    def handle(self, event: Event) -> None:
+    def handle(self, event: ProcessEvent) -> None:
         one = next((each for each in self.containers if each.id == event.id), None)
         if one is None:
             return
@@ -165,7 +165,7 @@ class LocalPod:
         self.advance()
         self._changed()
 
-    def _after_exit(self, one: Container) -> None:
+    def _after_exit(self, one: LocalContainer) -> None:
         delay = None if self.deleting or self.finished else one.backoff()
         if delay is None:
             return
@@ -176,7 +176,7 @@ class LocalPod:
         one.wait(reasons.CRASH_LOOP_BACK_OFF, f"back-off {delay:.0f}s restarting failed container")
         self._later(delay, lambda: self._again(one))
 
-    def _again(self, one: Container) -> None:
+    def _again(self, one: LocalContainer) -> None:
         one.wait(reasons.CONTAINER_CREATING, "")
         self.advance()
         self._changed()
@@ -210,7 +210,7 @@ class LocalPod:
     def forget(self) -> None:
         """It is gone, and what lived in its volumes goes with it; its logs stay."""
         self.close()
-        remove(self._place.volumes)
+        remove(self._folders.volumes)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

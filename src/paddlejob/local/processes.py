@@ -19,14 +19,14 @@ import msgspec
 
 import paddlejob
 from paddlejob.local.errors import LocalError
-from paddlejob.local.frames import Frames, frame
+from paddlejob.local.supervisor.frames import Frames, frame
 from paddlejob.local.sweeping import sweep
 
 # The package's own directory comes last, so that nothing installed beside it hides the standard library.
 _BOOT = """\
 import sys
 sys.path.append(sys.argv[4])
-from paddlejob.local.supervisor import main
+from paddlejob.local.supervisor.supervision import main
 main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 """
 
@@ -70,7 +70,7 @@ class NotStarted(msgspec.Struct, frozen=True):
     at: float
 
 
-Event = Started | Exited | NotStarted
+ProcessEvent = Started | Exited | NotStarted
 
 
 class Supervisor:
@@ -115,7 +115,7 @@ class Supervisor:
             theirs.close()
         return cls(process, ours, token)
 
-    async def listen(self, on_event: Callable[[Event], None]) -> None:
+    async def listen(self, on_event: Callable[[ProcessEvent], None]) -> None:
         """Tell of every event until closed. Raises SupervisorLost, after sweeping, if the supervisor ends before."""
         async with self._reading:
             if self._ended:
@@ -190,7 +190,7 @@ class Supervisor:
         except ConnectionError:  # it was killed with words of ours unread
             return b""
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: ProcessEvent) -> None:
         if isinstance(event, Started):
             self._live[event.id] = event.pid
         else:
@@ -207,7 +207,7 @@ class Supervisor:
             sweep(self.token, {pid for pid in self._live.values() if pid is not None})
 
 
-def _event(message: tuple[object, ...]) -> Event:
+def _event(message: tuple[object, ...]) -> ProcessEvent:
     match message:
         case ("started", str(id), int(pid), float(at)):
             return Started(id, pid, at)

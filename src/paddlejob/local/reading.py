@@ -13,7 +13,7 @@ import msgspec
 import yaml
 
 from paddlejob.api.mistakes import Json, Mistake, misshapen, mistakes, shown
-from paddlejob.api.mistakes import Path as Place
+from paddlejob.api.mistakes import Path as FieldPath
 from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.local.errors import BadFile
 
@@ -75,9 +75,9 @@ def read_text(text: str, source: str) -> list[Document]:
         while loader.check_node():
             node = loader.get_node()
             found += _tidied(node, (), {})
-            for place, one in _opened(loader.construct_document(node)):
-                documents.append(Document(one if isinstance(one, dict) else {}, _at(node, place)[0].line + 1))
-                found += [_found(node, wrong) for wrong in _wrong(one, place)]
+            for path, one in _opened(loader.construct_document(node)):
+                documents.append(Document(one if isinstance(one, dict) else {}, _at(node, path)[0].line + 1))
+                found += [_found(node, wrong) for wrong in _wrong(one, path)]
     except yaml.YAMLError as error:
         raise BadFile(_not_yaml(error, text, source)) from error
     finally:
@@ -101,7 +101,7 @@ def only_job(source: object, documents: list[Document]) -> Json:
     raise BadFile(f"{source}: it holds {holds}: write a document with kind: {KIND}")
 
 
-def _opened(body: Any) -> Iterator[tuple[Place, Any]]:
+def _opened(body: Any) -> Iterator[tuple[FieldPath, Any]]:
     if isinstance(body, dict) and body.get("kind") == "List" and isinstance(body.get("items"), list):
         for index, one in enumerate(body["items"]):
             yield ("items", index), one
@@ -109,8 +109,8 @@ def _opened(body: Any) -> Iterator[tuple[Place, Any]]:
         yield (), body
 
 
-def _wrong(one: Any, place: Place) -> list[Mistake]:
-    return [msgspec.structs.replace(wrong, path=(*place, *wrong.path)) for wrong in _wrong_in(one)]
+def _wrong(one: Any, path: FieldPath) -> list[Mistake]:
+    return [msgspec.structs.replace(wrong, path=(*path, *wrong.path)) for wrong in _wrong_in(one)]
 
 
 def _wrong_in(one: Any) -> list[Mistake]:
@@ -129,7 +129,7 @@ def _wrong_in(one: Any) -> list[Mistake]:
     return list(misshapen(known, {"type": "object", "properties": _ANY, "required": list(_ANY)}))
 
 
-def _tidied(node: yaml.Node, path: Place, seen: dict[int, bool]) -> Iterator[_Found]:
+def _tidied(node: yaml.Node, path: FieldPath, seen: dict[int, bool]) -> Iterator[_Found]:
     """Makes all keys text, as in JSON; tells keys that stand twice. `seen` says of nodes whether all is seen."""
     if not seen.get(id(node), True):
         raise yaml.composer.ComposerError(problem="an anchor holds itself", problem_mark=node.start_mark)
@@ -144,7 +144,7 @@ def _tidied(node: yaml.Node, path: Place, seen: dict[int, bool]) -> Iterator[_Fo
     seen[id(node)] = True
 
 
-def _tidied_keys(node: yaml.MappingNode, path: Place, seen: dict[int, bool]) -> Iterator[_Found]:
+def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool]) -> Iterator[_Found]:
     lines: dict[str, int] = {}
     for key, value in node.value:
         at = (*path, str(key.value))
@@ -166,10 +166,10 @@ def _found(document: yaml.Node, wrong: Mistake) -> _Found:
     return _Found(mark.line + 1, mark.column + 1, text)
 
 
-def _at(node: yaml.Node, place: Place) -> tuple[yaml.Mark, yaml.Node | None]:
-    """Where that place, or the nearest around it, begins; and the value that stands there."""
+def _at(node: yaml.Node, path: FieldPath) -> tuple[yaml.Mark, yaml.Node | None]:
+    """Where that field, or the nearest around it, begins; and the value that stands there."""
     mark = node.start_mark
-    for step in place:
+    for step in path:
         if isinstance(node, yaml.MappingNode):
             # The last wins: what is merged into a mapping comes before its own keys.
             pairs = [(key, value) for key, value in node.value if key.value == step]

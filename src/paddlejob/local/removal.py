@@ -11,9 +11,9 @@ OURS = 0o700
 
 def remove(folder: Path) -> None:
     """With all that is in it; that it is not there is no error."""
-    for place, inner, _ in os.walk(folder):
+    for at, inner, _ in os.walk(folder):
         for name in ("", *inner):
-            path = Path(place, name)
+            path = Path(at, name)
             if not path.is_symlink():
                 path.chmod(OURS)
     shutil.rmtree(folder, ignore_errors=True)

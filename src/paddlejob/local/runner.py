@@ -20,12 +20,12 @@ from paddlejob.core import JobEvent, Question, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
-from paddlejob.local.addresses import Places
+from paddlejob.local.addresses import Endpoints
 from paddlejob.local.machine import Machine, Surroundings
 from paddlejob.local.manifest import Manifest
-from paddlejob.local.proc import start_time
-from paddlejob.local.processes import Event, Supervisor
-from paddlejob.local.state import NAMESPACE, Folder, State, Told
+from paddlejob.local.processes import ProcessEvent, Supervisor
+from paddlejob.local.state import NAMESPACE, DatedEvent, Folder, State
+from paddlejob.local.supervisor.proc import start_time
 from paddlejob.meeting import Meetings
 
 # How often the world can answer a plan within one look before something is wrong; each step is one more turn.
@@ -45,14 +45,14 @@ class Runner:
         *,
         supervisor: Supervisor,
         watching: Callable[[State], None],
-        places: Places,
+        endpoints: Endpoints,
     ) -> None:
-        self.job = here(manifest.job, places.first_port)
+        self.job = here(manifest.job, endpoints.first_port)
         self._folder = folder
         self._file = str(manifest.path)
         self._supervisor = supervisor
         self._watching = watching
-        self._events: list[Told] = []
+        self._events: list[DatedEvent] = []
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._stopping = False
@@ -61,7 +61,7 @@ class Runner:
         self.machine = Machine(
             manifest,
             surroundings,
-            places.addresses,
+            endpoints.addresses,
             supervisor=supervisor,
             changed=self._due.set,
         )
@@ -112,7 +112,7 @@ class Runner:
             made = plan(self.job, self.machine.observe(self.job, known), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
-            self._events += [_told(one, now) for one in made.events]
+            self._events += [_dated(one, now) for one in made.events]
             for action in made.actions:
                 self.machine.do(action)
             for question in made.questions:
@@ -147,7 +147,7 @@ class Runner:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(min(LONGEST_NAP, seconds), self._due.set)
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, event: ProcessEvent) -> None:
         self.machine.handle(event)
         self._due.set()
 
@@ -182,7 +182,7 @@ class Runner:
         message = "it was stopped before its end"
         status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
         self.job = msgspec.structs.replace(self.job, status=status)
-        self._events.append(Told(timestamp(_now()), "Normal", reasons.STOPPED, message))
+        self._events.append(DatedEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))
 
     async def _forget(self) -> None:
         """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""
@@ -210,8 +210,8 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
     return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
 
 
-def _told(event: JobEvent, now: datetime) -> Told:
-    return Told(timestamp(now), event.type, event.reason, event.note)
+def _dated(event: JobEvent, now: datetime) -> DatedEvent:
+    return DatedEvent(timestamp(now), event.type, event.reason, event.note)
 
 
 def _now() -> datetime:

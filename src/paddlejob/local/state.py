@@ -19,10 +19,10 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
-from paddlejob.local.errors import AlreadyRunning, BadName, NotFound
+from paddlejob.local.errors import AlreadyRunning, BadName, NoSuchJob
 from paddlejob.local.lock import Lock
-from paddlejob.local.proc import is_alive
 from paddlejob.local.removal import remove
+from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.local.sweeping import sweep
 
 NAMESPACE = "default"
@@ -32,7 +32,7 @@ PRIVATE = 0o700
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-class Told(msgspec.Struct, frozen=True):
+class DatedEvent(msgspec.Struct, frozen=True):
     """An event: when, how serious, what."""
 
     at: str
@@ -49,7 +49,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     token: str = ""
     """What every process of this run has in its environment."""
     pods: tuple[Pod, ...] = ()
-    events: tuple[Told, ...] = ()
+    events: tuple[DatedEvent, ...] = ()
     ended: bool = False
 
     @property
@@ -183,7 +183,7 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     folder = Folder.of(base, namespace, name)
     state = folder.look()
     if state is None:
-        raise NotFound(
+        raise NoSuchJob(
             f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
         )
     return folder, state

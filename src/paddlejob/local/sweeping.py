@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from paddlejob.local import proc
-from paddlejob.local.killing import kill
-from paddlejob.local.marks import SUPERVISOR
+from paddlejob.local.supervisor import proc
+from paddlejob.local.supervisor.killing import kill
+from paddlejob.local.supervisor.marks import SUPERVISOR
 
 PAUSE = 0.005
 # A process that is just becoming another program has no environment for a moment, so one look is not enough.

@@ -19,7 +19,7 @@ import msgspec
 import paddlejob
 from paddlejob.api import PaddleJob
 from paddlejob.core.ports import ports_needed
-from paddlejob.local.addresses import find_places
+from paddlejob.local.addresses import find_endpoints
 from paddlejob.local.errors import CannotStart
 from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python, named_python
 from paddlejob.local.lock import Lock
@@ -73,16 +73,16 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
                 lock = None
             watching(state)
 
-        places = find_places(ports_needed(self.manifest.job), one_address=self.one_address)
+        endpoints = find_endpoints(ports_needed(self.manifest.job), one_address=self.one_address)
         try:
             runner = Runner(
-                self.manifest, self.around, self.folder, supervisor=supervisor, watching=look, places=places
+                self.manifest, self.around, self.folder, supervisor=supervisor, watching=look, endpoints=endpoints
             )
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, runner.stop)
             return await runner.run()
         finally:
-            places.close()
+            endpoints.close()
 
     def in_background(self) -> None:
         """Returns when the runner has taken its first look, or raises what kept it from that."""

@@ -21,8 +21,8 @@ from paddlejob.core.children import Pod
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
-from paddlejob.local.proc import is_alive
 from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
+from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Key, Line, Wanted, loop
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _explained() -> Iterator[None]:
         yield
     except local.AlreadyRunning as error:
         raise errors.AlreadyExists(str(error)) from error
-    except local.NotFound as error:
+    except local.NoSuchJob as error:
         raise errors.NotFound(str(error)) from error
     except local.CannotScale as error:
         raise errors.NotHere(str(error)) from error

@@ -6,7 +6,7 @@ import os
 import select
 import signal
 
-from paddlejob.local.frames import Frames, frame
+from paddlejob.local.supervisor.frames import Frames, frame
 
 # The kernel tells of a child's end with the first, of the runner's with the second; the others come from terminals.
 _HEARD = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)

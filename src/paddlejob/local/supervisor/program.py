@@ -9,7 +9,7 @@ import errno
 import os
 import signal
 
-from paddlejob.local.prctl import die_with_parent
+from paddlejob.local.supervisor.prctl import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,24 +111,24 @@ def _enter(cwd: str) -> None:
 
 
 def _execute(program: Program) -> NoReturn:
-    """Try each place where the program may be, as a shell does."""
+    """Try each file that the program may be, as a shell does."""
     if not program.argv or not program.argv[0]:
         raise Refused(NOT_FOUND, "there is no command to run: give command or args in the container")
     name = program.argv[0]
     path = program.env.get("PATH", os.defpath)
-    places = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in path.split(":")]
+    files = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in path.split(":")]
     refusal = None
-    for place in places:
-        if not os.path.lexists(place):  # much cheaper than to let exec find out
+    for file in files:
+        if not os.path.lexists(file):  # much cheaper than to let exec find out
             continue
         try:
-            os.execve(place, program.argv, program.env)
+            os.execve(file, program.argv, program.env)
         except (FileNotFoundError, NotADirectoryError):
-            refusal = refusal or _without_interpreter(place)
+            refusal = refusal or _without_interpreter(file)
         except PermissionError:
-            refusal = refusal or _not_executable(place)
+            refusal = refusal or _not_executable(file)
         except OSError as error:
-            raise _unfit(place, error) from None
+            raise _unfit(file, error) from None
         except ValueError as error:
             raise Refused(NOT_EXECUTABLE, f"{name!r} cannot be run with these arguments and env: {error}") from None
     raise refusal or _not_found(name, path, program)
@@ -142,35 +142,35 @@ def _not_found(name: str, path: str, program: Program) -> Refused:
     return Refused(NOT_FOUND, f"program not found: {name}; {where}. Install it, or give its whole path in command")
 
 
-def _without_interpreter(place: str) -> Refused:
+def _without_interpreter(file: str) -> Refused:
     """The kernel says "not found" also when what the file's first line asks for is missing."""
     try:
-        with open(place, "rb") as file:  # noqa: PTH123 - pathlib is as long to load as all else here
-            first = file.readline(200)
+        with open(file, "rb") as script:  # noqa: PTH123 - pathlib is as long to load as all else here
+            first = script.readline(200)
     except OSError:
         first = b""
     if first.startswith(b"#!"):
         wanted = first[2:].decode(errors="replace").strip()
-        return Refused(NOT_FOUND, f"{place} is there, but what its first line asks for is not: {wanted}")
+        return Refused(NOT_FOUND, f"{file} is there, but what its first line asks for is not: {wanted}")
     return Refused(
-        NOT_FOUND, f"{place} is there, but what it needs to be loaded is not (a broken link, another system?)"
+        NOT_FOUND, f"{file} is there, but what it needs to be loaded is not (a broken link, another system?)"
     )
 
 
-def _not_executable(place: str) -> Refused:
-    if os.path.isdir(place):  # noqa: PTH112 - as above
-        return Refused(NOT_EXECUTABLE, f"{place} is a directory, not a program: correct command")
-    hint = f"chmod +x {place}, or run it with its interpreter, as in `python {place}`"
-    return Refused(NOT_EXECUTABLE, f"{place} is not executable: {hint}")
+def _not_executable(file: str) -> Refused:
+    if os.path.isdir(file):  # noqa: PTH112 - as above
+        return Refused(NOT_EXECUTABLE, f"{file} is a directory, not a program: correct command")
+    hint = f"chmod +x {file}, or run it with its interpreter, as in `python {file}`"
+    return Refused(NOT_EXECUTABLE, f"{file} is not executable: {hint}")
 
 
-def _unfit(place: str, error: OSError) -> Refused:
+def _unfit(file: str, error: OSError) -> Refused:
     why = {
         errno.ENOEXEC: "it is built for another machine, or is a script without a #! line",
         errno.E2BIG: "its arguments and env together are too long for this system",
         errno.ETXTBSY: "somebody is still writing it",
     }.get(error.errno or 0, _lower(error))
-    return Refused(NOT_EXECUTABLE, f"{place} cannot be run: {why}")
+    return Refused(NOT_EXECUTABLE, f"{file} cannot be run: {why}")
 
 
 def _lower(error: OSError | ValueError) -> str:

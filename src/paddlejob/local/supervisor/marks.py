@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddlejob.local import proc
+from paddlejob.local.supervisor import proc
 
 # The container's id, for people and for telling orphans apart.
 CONTAINER = "PADDLEJOB_CONTAINER"

@@ -14,12 +14,12 @@ import signal
 import sys
 import time
 
-from paddlejob.local import proc
-from paddlejob.local.channel import Channel, Wakeups
-from paddlejob.local.container_start import NOT_STARTED, Program, become
-from paddlejob.local.killing import kill, kill_tree, signal_group
-from paddlejob.local.marks import CONTAINER, SUPERVISOR, owner
-from paddlejob.local.prctl import adopt_orphans, die_with_parent
+from paddlejob.local.supervisor import proc
+from paddlejob.local.supervisor.channel import Channel, Wakeups
+from paddlejob.local.supervisor.killing import kill, kill_tree, signal_group
+from paddlejob.local.supervisor.marks import CONTAINER, SUPERVISOR, owner
+from paddlejob.local.supervisor.prctl import adopt_orphans, die_with_parent
+from paddlejob.local.supervisor.program import NOT_STARTED, Program, become
 
 # Between two looks at what ought to be dying; only while something is.
 LOOK_AGAIN = 0.005
@@ -29,7 +29,7 @@ GIVE_UP = 10.0
 BETWEEN_PROGRAMS = 0.1
 
 
-class Container:
+class Supervised:
     """One container. Its main process leads a session and a group, both numbered `pid`; `code` once that has ended."""
 
     __slots__ = ("answer", "code", "ended", "ended_at", "id", "pid", "unsent")
@@ -52,9 +52,9 @@ class Supervision:
         self._poll = select.poll()
         self._channel = Channel(socket, self._poll)
         self._wakeups = Wakeups(self._poll)
-        self._containers: dict[str, Container] = {}
-        self._mains: dict[int, Container] = {}  # by pid, those not yet waited for
-        self._answers: dict[int, Container] = {}  # by pipe
+        self._containers: dict[str, Supervised] = {}
+        self._mains: dict[int, Supervised] = {}  # by pid, those not yet waited for
+        self._answers: dict[int, Supervised] = {}  # by pipe
 
     def run(self) -> None:
         """Until the runner ends or says that it is done; then nothing of ours is left."""
@@ -107,7 +107,7 @@ class Supervision:
             message = f"this machine has no room for another process: {why}"
             self._channel.say("not_started", id, NOT_STARTED, message, time.time())
             return
-        self._containers[id] = self._mains[pid] = self._answers[answer] = Container(id, pid, answer)
+        self._containers[id] = self._mains[pid] = self._answers[answer] = Supervised(id, pid, answer)
         self._poll.register(answer, select.POLLIN)
 
     def _signal(self, id: str, number: int) -> None:
@@ -130,7 +130,7 @@ class Supervision:
             kill_tree(root, family)
         signal_group(container.pid, signal.SIGKILL)
 
-    def _hear_answer(self, container: Container) -> None:
+    def _hear_answer(self, container: Supervised) -> None:
         """The pipe closed: the program runs. It said something: the program cannot be started, and this is why."""
         assert container.answer is not None
         said = os.read(container.answer, 1 << 16)
@@ -159,7 +159,7 @@ class Supervision:
             if container := self._mains.pop(pid, None):
                 self._main_ended(container, os.waitstatus_to_exitcode(status))
 
-    def _main_ended(self, container: Container, code: int) -> None:
+    def _main_ended(self, container: Supervised, code: int) -> None:
         if container.answer is not None:
             self._hear_answer(container)
         container.code = code if code >= 0 else 128 - code
@@ -167,7 +167,7 @@ class Supervision:
         container.ended_at = time.time()
         signal_group(container.pid, signal.SIGKILL)
 
-    def _ending(self) -> list[Container]:
+    def _ending(self) -> list[Supervised]:
         return [one for one in self._containers.values() if one.code is not None]
 
     def _settle(self) -> None:
@@ -181,7 +181,7 @@ class Supervision:
             if one.id not in waiting or now - one.ended > GIVE_UP:
                 self._report(one)
 
-    def _clear_strays(self, recent: list[Container]) -> set[str]:
+    def _clear_strays(self, recent: list[Supervised]) -> set[str]:
         """Kill each orphan whose container is over; the ids of those that have to wait for an orphan's end."""
         waiting: set[str] = set()
         running = {one.id for one in self._containers.values() if one.code is None}
@@ -215,7 +215,7 @@ class Supervision:
                 return one.id
         return owner(pid)
 
-    def _report(self, container: Container) -> None:
+    def _report(self, container: Supervised) -> None:
         del self._containers[container.id]
         self._channel.say("exited", container.id, container.code, container.ended_at)
 

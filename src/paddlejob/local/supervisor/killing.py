@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from paddlejob.local import proc
+from paddlejob.local.supervisor import proc
 
 
 def kill(pid: int) -> bool:
