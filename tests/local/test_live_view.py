@@ -70,6 +70,17 @@ def test_a_pipe_sees_no_colours_and_no_cursor_movement(bench: Workbench) -> None
     assert done.stdout.splitlines()[0] == "piped: Starting"
 
 
+def test_what_pods_print_before_the_first_look_comes_after_the_first_phase(tmp_path: Path) -> None:
+    (tmp_path / LogFile("train-worker-0", "paddle", 0).name).write_text("early\n")
+    drawn = io.StringIO()
+    view = PlainView(tmp_path, Console(file=drawn))
+    view.tick()
+    starting = msgspec.structs.replace(a_job().build(), status=Status(phase="Starting"))
+    view.update(State(job=starting, file="job.yaml", pid=1, start_time=None))
+    view.close()
+    assert drawn.getvalue().splitlines() == ["train: Starting", "[train-worker-0] early"]
+
+
 def test_a_failure_on_a_terminal_says_what_to_read(bench: Workbench) -> None:
     code, drawn = on_a_terminal(bench, "run", bench.write("broken", worker=a_role(1, "sh", "-c", "echo oh no; exit 9")))
     assert code == 1

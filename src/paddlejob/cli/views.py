@@ -45,6 +45,8 @@ class View(ABC):
         return self._state is not None and fnmatchcase(pod, f"{self._state.job.metadata.name}-worker-*")
 
     def _news(self, *, last_call: bool) -> list[tuple[str, str]]:
+        if self._state is None:
+            return []  # whose lines they are is not known yet: they wait
         news = list(self._logs.news(last_call=last_call))
         return [(pod, line) for pod, lines in news if self._is_worker(pod) for line in lines]
 
@@ -60,7 +62,8 @@ class PlainView(View):
         super().update(state)
         status, name = state.job.status, state.job.metadata.name
         if status.phase != self._phase:
-            self.tick(last_call=status.phase == "Completed")  # what was said before comes before
+            if self._phase is not None:  # what pods printed before comes before; nobody has before the first phase
+                self.tick(last_call=status.phase == "Completed")
             show(f"{name}: {status.phase}", self._console)
         told = (status.reason, status.next_attempt_time)
         if status.reason and told != self._told and not (status.finished or state.ended):
