@@ -14,12 +14,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from paddlejob.cli.output import Lines, pod_word, restarts, show, upcoming, uptime
+from paddlejob.cli.output import PHASES, Lines, pod_word, restarts, show, upcoming, uptime
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
 from paddlejob.terminal import plain
 
-PHASES = {"Completed": "bold green", "Failed": "bold red", "Running": "bold cyan"}
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
 
@@ -120,7 +119,7 @@ def _title(state: State) -> Text:
     """Apart from the table, which is narrow while there are no pods: just then there is most to say."""
     status, name = state.job.status, state.job.metadata.name
     phase = status.phase or "Pending"
-    title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
+    title = Text.assemble((name, "bold"), "  ", (phase, f"bold {PHASES.get(phase, '')}"), f"  {status.mode or ''}")
     if status.reason:
         title.append(plain(f"  {status.reason}: {status.message}{upcoming(state.job)}"), "yellow")
     return title

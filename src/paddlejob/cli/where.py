@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from paddlejob import errors
+from paddlejob.api.meta import Key
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import note
-from paddlejob.places.place import Found, Key, Place
+from paddlejob.places.place import Found, Place
 from paddlejob.places.this_machine import ThisMachine
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: di
 
 async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """The lines of the container that trains."""
-    namespace, name = pod.metadata.namespace, pod.metadata.name
+    namespace, name = pod.metadata.key
     try:
         with explained(f"read the log of pod {name} in namespace {namespace}", namespace=namespace):
             async with aclosing(log_lines(cluster.client, pod, wanted)) as lines:

@@ -31,7 +31,7 @@ def main_container(pod: Pod) -> str:
 
 
 async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[str, None]:
-    path = PODS.path(pod.metadata.namespace, pod.metadata.name, "log")
+    path = PODS.path(*pod.metadata.key, "log")
     name = main_container(pod)
     params = {"container": name, "timestamps": "true"}
     if wanted.tail is not None:
@@ -67,7 +67,7 @@ async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[
 async def _state(client: Client, pod: Pod, container: str) -> Literal["goes on", "ended", "gone"]:
     """How the container is whose log we read; a later one in its place is not it."""
     try:
-        found = await client.get(PODS, pod.metadata.namespace, pod.metadata.name)
+        found = await client.get(PODS, *pod.metadata.key)
     except ApiNotFound:
         return "gone"
     except (Unreachable, ApiServerError):

@@ -15,9 +15,10 @@ import msgspec
 
 from paddlejob.api import PaddleJob as ApiJob
 from paddlejob.api import Status, reasons
+from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, ROLES
 from paddlejob.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
-from paddlejob.places.place import Description, Event, Key, Line, LogsOf, Place, Wanted, life
+from paddlejob.places.place import Description, Event, Line, LogsOf, Place, Wanted, life
 from paddlejob.sdk import parameters as check
 from paddlejob.sdk.written import Written
 from paddlejob.terminal import lines
