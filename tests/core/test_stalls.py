@@ -124,7 +124,6 @@ def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
 BY_SPEC: dict[str, tuple[JobBuilder, str]] = {
     "heter workers without servers": (a_job().with_heter(1), "NoServers"),
     "heter workers with zero servers": (a_job().with_heter(1).with_servers(0), "NoServers"),
-    "elastic without bounds": (a_job().asking(elastic=1), "NoBounds"),
     "elastic with servers": (an_elastic_job().with_servers(1), "NotSupported"),
     "elastic by name": (an_elastic_job().by_service(), "NotSupported"),
     "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),

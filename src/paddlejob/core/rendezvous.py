@@ -71,8 +71,7 @@ def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
 
 def bounds(job: PaddleJob) -> tuple[int, int]:
     """The least and the most workers."""
-    worker = job.spec.worker or Role()
-    return worker.requests or worker.wanted, worker.limits or worker.wanted
+    return (job.spec.worker or Role()).bounds
 
 
 def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:

@@ -17,7 +17,6 @@ from paddlejob.core.reserving import needs_ports
 
 # What an API server with a v1beta1 CRD does not refuse.
 RULES = (
-    (rules.ELASTIC_WITH_BOUNDS, reasons.NO_BOUNDS),
     (rules.HAS_WORKERS, reasons.NO_WORKERS),
     (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
 )
