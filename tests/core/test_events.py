@@ -33,9 +33,9 @@ CREATED = JobEvent("Normal", "Created", "creating 2 ps and 2 worker pods in PS m
 CASES: dict[str, tuple[JobBuilder, Status, tuple[JobEvent, ...]]] = {
     "a new job": (a_ps_job(), status("Pending"), (CREATED,)),
     "a job that cannot run is not": (
-        an_elastic_job().by("Host"),
-        stalled("NotSupported"),
-        (JobEvent("Warning", "NotSupported", "why", 0),),
+        a_job().without_workers(),
+        stalled("NoWorkers"),
+        (JobEvent("Warning", "NoWorkers", "why", 0),),
     ),
     "nothing new": (PENDING, status("Pending"), ()),
     "starting is not worth a word": (PENDING, status("Starting"), ()),

@@ -120,6 +120,15 @@ def test_no_worker_starts_before_as_many_are_placed_as_can_train() -> None:
     }
 
 
+def test_without_bounds_all_workers_start_together_and_none_may_join() -> None:
+    job = a_job().with_workers(3).asking(elastic=1).annotated({ANNOTATION_ETCD: ETCD}).build()
+    two = environment(job, observe(job, [one.build() for one in [*pods_of(job).values()][:2]]))
+    all_three = environment(job, observe(job, [one.build() for one in pods_of(job).values()]))
+    assert two is None
+    assert all_three is not None
+    assert all_three["PADDLE_NNODES"] == "3:3"
+
+
 def test_a_worker_that_is_going_away_does_not_count() -> None:
     job = JOB.build()
     there = [one.deleting().build() for one in pods_of(job).values()]

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from paddlejob.core import Observed, Pod, Refusal, observe, plan
+from paddlejob.core import Etcd, Observed, Pod, Refusal, observe, plan
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
 from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Ports, Slot
+from paddlejob.core.rendezvous import meeting_stall
 from paddlejob.core.stalls import Stall, spec_stall, stall
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
 
@@ -123,7 +124,6 @@ def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
 BY_SPEC: dict[str, tuple[JobBuilder, str]] = {
     "heter workers without servers": (a_job().with_heter(1), "NoServers"),
     "heter workers with zero servers": (a_job().with_heter(1).with_servers(0), "NoServers"),
-    "elastic without bounds": (a_job().asking(elastic=1), "NoBounds"),
     "elastic with servers": (an_elastic_job().with_servers(1), "NotSupported"),
     "elastic by name": (an_elastic_job().by_service(), "NotSupported"),
     "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),
@@ -153,7 +153,7 @@ def test_a_job_that_can_run_too(job: JobBuilder) -> None:
 
 
 def test_what_is_not_supported_is_named() -> None:
-    found = spec_stall(an_elastic_job().by("Host").build())
+    found = meeting_stall(an_elastic_job().by("Host").build(), Etcd())
     text = "this release cannot run elastic with intranet: Host yet: remove it, or upgrade"
     assert found == Stall("NotSupported", text)
 

@@ -68,10 +68,6 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
     ),
     "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
-    "an elastic job without bounds": (
-        {"worker": a_role(2, "true"), "elastic": 1},
-        "set worker.requests and worker.limits",
-    ),
     "more replicas than the limit": ({"worker": {**a_role(2, "true"), "limits": 1}}, "set it to replicas or above"),
     "fewer replicas than the least": ({"worker": {**a_role(2, "true"), "requests": 3}}, "set it to replicas or below"),
 }

@@ -113,19 +113,11 @@ HETER_WITH_SERVERS: Rule[PaddleJobSpec] = Rule(
     "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
     lambda spec: not (spec.heter and spec.heter.replicas) or bool(spec.ps and spec.ps.replicas),
 )
-ELASTIC_WITH_BOUNDS: Rule[PaddleJobSpec] = Rule(
-    "set worker.requests and worker.limits: the least and the most replicas of an elastic job",
-    ("elastic", "worker.requests", "worker.limits"),
-    "!(has(self.elastic) && self.elastic > 0)"
-    " || !has(self.worker) || (has(self.worker.requests) && has(self.worker.limits))",
-    lambda spec: not spec.elastic or not spec.worker or bool(spec.worker.requests and spec.worker.limits),
-)
 
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     HAS_WORKERS,
     ELASTIC_WITHOUT_SERVERS,
     HETER_WITH_SERVERS,
-    ELASTIC_WITH_BOUNDS,
     Rule(
         "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
         ("cleanPolicy", "cleanPodPolicy"),
@@ -191,6 +183,12 @@ TRANSITIONS: tuple[Transition, ...] = (
         "spec.worker.replicas can change only in elastic jobs: create a new job",
         "!has(self.worker) || !has(oldSelf.worker) || self.worker.replicas == oldSelf.worker.replicas"
         " || (has(self.elastic) && self.elastic > 0)",
+    ),
+    Transition(
+        "the replicas of an elastic job change between worker.requests and worker.limits: create it with both",
+        "!has(self.worker) || !has(oldSelf.worker) || !has(self.elastic) || self.elastic == 0"
+        " || self.worker.replicas == oldSelf.worker.replicas"
+        " || (self.worker.replicas > oldSelf.worker.replicas ? has(self.worker.limits) : has(self.worker.requests))",
     ),
     Transition(
         f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",

@@ -21,7 +21,6 @@ from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
 from paddlejob.core.events import events
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
-from paddlejob.core.progress import counts
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
 from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, starts_at, waits
@@ -82,12 +81,13 @@ def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: d
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or spec_stall(job):
         return Plan(status=status, actions=gone)
-    made = build(job, observed, now) if life.builds(job, observed) else ()
+    builds = life.builds(job, observed)
+    made = build(job, observed, now) if builds else ()
     return Plan(
         status=status,
         actions=(*life.removes(job, observed), *made),
         questions=life.asks(job, observed, now),
-        ports=reserve(job, observed, now),
+        ports=reserve(job, observed, now) if builds else 0,
     )
 
 
@@ -97,7 +97,7 @@ def _status(job: PaddleJob, life: Life, observed: Observed, now: datetime) -> St
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
-        **{name: counts(job, observed, name) for name, _ in job.spec.roles},
+        **{name: life.counts(job, observed, name) for name, _ in job.spec.roles},
     )
     base = life.remember(job, base, observed, now)
     end = life.judge(job, base, observed, now)

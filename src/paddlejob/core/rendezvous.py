@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from ipaddress import AddressValueError, IPv4Address
 
-from paddlejob.api import PaddleJob, Role, reasons
+from paddlejob.api import PaddleJob, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
@@ -38,6 +38,11 @@ def server(job: PaddleJob, etcd: Etcd) -> str:
 
 def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
     """Why the workers can never meet."""
+    if not rules.ELASTIC_WITHOUT_SERVERS.holds(job.spec):  # only a v1beta1 CRD lets it pass
+        return Stall(reasons.NOT_SUPPORTED, rules.ELASTIC_WITHOUT_SERVERS.message)
+    if job.spec.network != "PodIP":
+        asked = f"elastic with intranet: {job.spec.network}"
+        return Stall(reasons.NOT_SUPPORTED, f"this release cannot run {asked} yet: remove it, or upgrade")
     where = server(job, etcd)
     if not where:
         return Stall(
@@ -66,8 +71,7 @@ def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
 
 def bounds(job: PaddleJob) -> tuple[int, int]:
     """The least and the most workers."""
-    worker = job.spec.worker or Role()
-    return worker.requests or worker.wanted, worker.limits or worker.wanted
+    return (job.spec.worker or Role()).bounds
 
 
 def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:

@@ -17,8 +17,6 @@ from paddlejob.core.reserving import needs_ports
 
 # What an API server with a v1beta1 CRD does not refuse.
 RULES = (
-    (rules.ELASTIC_WITHOUT_SERVERS, reasons.NOT_SUPPORTED),
-    (rules.ELASTIC_WITH_BOUNDS, reasons.NO_BOUNDS),
     (rules.HAS_WORKERS, reasons.NO_WORKERS),
     (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
 )
@@ -57,9 +55,6 @@ def spec_stall(job: PaddleJob) -> Stall | None:
     for rule, reason in RULES:
         if not rule.holds(job.spec):
             return Stall(reason, rule.message)
-    if job.spec.is_elastic and job.spec.network != "PodIP":
-        asked = f"elastic with intranet: {job.spec.network}"
-        return Stall(reasons.NOT_SUPPORTED, f"this release cannot run {asked} yet: remove it, or upgrade")
     return None
 
 
