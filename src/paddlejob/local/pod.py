@@ -10,8 +10,6 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -24,40 +22,19 @@ from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
 from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
-from paddlejob.local.volumes import Volumes
 
 DEFAULT_GRACE = 30.0
 
 
-class PodFolders(msgspec.Struct, frozen=True):
-    """Where a pod keeps its things, and which pod of its name it is, from 0."""
-
-    logs: Path
-    volumes: Path
-    life: int = 0
-
-
 class LocalPod:
-    def __init__(
-        self,
-        body: dict[str, Any],
-        setting: Callable[[], Setting],
-        volumes: Volumes,
-        folders: PodFolders,
-        *,
-        supervisor: Supervisor,
-        changed: Callable[[], None],
-    ) -> None:
-        self.meta = msgspec.convert(body["metadata"], ObjectMeta)
-        self.address = setting().address
-        self._spec = mapping(body.get("spec"))
+    def __init__(self, setting: Setting, *, supervisor: Supervisor, changed: Callable[[], None]) -> None:
+        self.meta = msgspec.convert(setting.pod["metadata"], ObjectMeta)
+        self._spec = mapping(setting.pod.get("spec"))
         self._setting = setting
-        self._volumes = volumes
         self._supervisor = supervisor
         self._changed = changed
         self._timers: set[asyncio.TimerHandle] = set()
         self._deleted_at: str | None = None
-        self._folders = folders
         self.containers = self._containers()
 
     def _containers(self) -> list[LocalContainer]:
@@ -67,7 +44,7 @@ class LocalPod:
         for usual, field in fields:
             for one in mappings(self._spec.get(field)):
                 kind: ContainerKind = "sidecar" if usual == "init" and one.get("restartPolicy") == "Always" else usual
-                log = self._folders.logs / LogFile(self.meta.name, str(one.get("name")), self._folders.life).name
+                log = self._setting.around.logs / LogFile(self.meta.name, str(one.get("name")), self._setting.life).name
                 made.append(LocalContainer(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
         return made
 
@@ -114,7 +91,7 @@ class LocalPod:
         meta = msgspec.structs.replace(self.meta, deletion_timestamp=self._deleted_at)
         status = PodStatus(
             phase=self.phase,
-            pod_ip=self.address,
+            pod_ip=self._setting.address,
             init_container_statuses=inits,
             container_statuses=tuple(one.status for one in self.mains),
         )
@@ -139,9 +116,9 @@ class LocalPod:
         if one.restarts and one.state.waiting and one.state.waiting.reason == reasons.CRASH_LOOP_BACK_OFF:
             return  # its timer starts it
         try:
-            made = process(one.spec, self._setting(), self._volumes.mounts(one.spec), trains=one is self.training)
+            made = process(one.spec, self._setting, trains=one is self.training)
         except NotYet as missing:
-            one.wait(missing.reason, missing.message)
+            one.wait(missing.reason or reasons.CREATE_CONTAINER_CONFIG_ERROR, str(missing))
             return
         one.wait(reasons.CONTAINER_CREATING, "")
         one.launched = True
@@ -210,7 +187,7 @@ class LocalPod:
     def forget(self) -> None:
         """It is gone, and what lived in its volumes goes with it; its logs stay."""
         self.close()
-        remove(self._folders.volumes)
+        remove(self._setting.volumes)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

@@ -21,7 +21,8 @@ from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Endpoints
-from paddlejob.local.machine import Machine, Surroundings
+from paddlejob.local.invocation import Surroundings
+from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.processes import ProcessEvent, Supervisor
 from paddlejob.local.state import NAMESPACE, Folder, JobEvent, State
@@ -59,11 +60,7 @@ class Runner:
         self._meetings = Meetings(surroundings.etcd)
         self._question: asyncio.Future[bool] | None = None
         self.machine = Machine(
-            manifest,
-            surroundings,
-            endpoints.addresses,
-            supervisor=supervisor,
-            changed=self._due.set,
+            manifest, surroundings, endpoints.addresses, supervisor=supervisor, changed=self._due.set
         )
 
     async def run(self) -> PaddleJob:
