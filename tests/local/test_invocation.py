@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from paddlejob.local.errors import NotYet
-from paddlejob.local.invocation import Process, Setting, Surroundings, process
+from paddlejob.local.invocation import Setting, Surroundings, process
+from paddlejob.local.processes import Process
 
 POD: dict[str, Any] = {
     "metadata": {

@@ -16,6 +16,7 @@ from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.errors import NotYet
 from paddlejob.local.manifest import Data
+from paddlejob.local.processes import Process
 from paddlejob.local.volumes import Volumes, really
 
 LOG_DIR = "PADDLE_LOG_DIR"
@@ -61,12 +62,6 @@ class Setting(msgspec.Struct, frozen=True):
 
     def _own(self, what: str) -> Path:
         return self.around.folder / what / f"{self.pod['metadata']['name']}.{self.life}"
-
-
-class Process(msgspec.Struct, frozen=True):
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    cwd: str
 
 
 def process(container: dict[str, Any], setting: Setting, *, trains: bool) -> Process:

@@ -20,7 +20,7 @@ from paddlejob.local.container import ContainerKind, LocalContainer, RestartPoli
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
+from paddlejob.local.processes import Exited, NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
 
 DEFAULT_GRACE = 30.0
@@ -122,7 +122,7 @@ class LocalPod:
             return
         one.wait(reasons.CONTAINER_CREATING, "")
         one.launched = True
-        self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
+        self._supervisor.launch(one.id, made, str(one.log))
 
     def handle(self, event: ProcessEvent) -> None:
         one = next((each for each in self.containers if each.id == event.id), None)
