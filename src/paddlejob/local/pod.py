@@ -20,7 +20,7 @@ from paddlejob.local.container import ContainerKind, LocalContainer, RestartPoli
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.processes import Exited, NotStarted, ProcessEvent, Started, Supervisor
+from paddlejob.local.processes import NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
 
 DEFAULT_GRACE = 30.0
@@ -75,16 +75,14 @@ class LocalPod:
 
     @property
     def phase(self) -> str:
-        inits = [one for one in self.containers if one.kind == "init"]
-        if any(one.ended and one.ended.exit_code and one.backoff() is None for one in inits):
+        if any(one.kind == "init" and one.final and one.final.exit_code for one in self.containers):
             return "Failed"
-        ends = [one.ended for one in self.mains if one.backoff() is None]
-        if self.mains and all(ends) and len(ends) == len(self.mains):
+        ends = [one.final for one in self.mains]
+        if ends and all(ends):
             return "Failed" if any(end and end.exit_code for end in ends) else "Succeeded"
         begun = any(one.running or one.ended or one.restarts for one in self.mains)
-        return (
-            "Running" if begun and all(one.state.waiting is None or one.restarts for one in self.mains) else "Pending"
-        )
+        waits = any(one.state.waiting and not one.restarts for one in self.mains)
+        return "Running" if begun and not waits else "Pending"
 
     def snapshot(self) -> Pod:
         inits = tuple(one.status for one in self.containers if one.kind != "main")
@@ -102,15 +100,12 @@ class LocalPod:
         if self.deleting or self.finished:
             return
         for one in self.containers:
-            if one.kind == "main":
-                break
             if one.state.waiting is not None and not one.running:
                 self._start(one)
-            if not (one.running if one.kind == "sidecar" else one.ended is not None and one.ended.exit_code == 0):
+            if one.kind == "sidecar" and not one.running:
                 return
-        for one in self.mains:
-            if one.state.waiting is not None and not one.running:
-                self._start(one)
+            if one.kind == "init" and (one.ended is None or one.ended.exit_code):
+                return
 
     def _start(self, one: LocalContainer) -> None:
         if one.restarts and one.state.waiting and one.state.waiting.reason == reasons.CRASH_LOOP_BACK_OFF:
@@ -121,22 +116,18 @@ class LocalPod:
             one.wait(missing.reason or reasons.CREATE_CONTAINER_CONFIG_ERROR, str(missing))
             return
         one.wait(reasons.CONTAINER_CREATING, "")
-        one.launched = True
+        one.running = True
         self._supervisor.launch(one.id, made, str(one.log))
 
     def handle(self, event: ProcessEvent) -> None:
         one = next((each for each in self.containers if each.id == event.id), None)
         if one is None:
             return
-        match event:
-            case Started():
-                one.started(event.at)
-            case Exited():
-                one.exited(event.code, event.at)
-                self._after_exit(one)
-            case NotStarted():
-                one.exited(event.code, event.at, event.message)
-                self._after_exit(one)
+        if isinstance(event, Started):
+            one.started(event.at)
+        else:
+            one.exited(event.code, event.at, event.message if isinstance(event, NotStarted) else "")
+            self._after_exit(one)
         if self.finished:
             self._stop()  # sidecars end with the pod
         self.advance()
