@@ -79,7 +79,8 @@ class Machine:
         self._kept[kind, name] = msgspec.convert(known, BY_NAME[kind].type)
         if kind == CONFIG_MAPS.name:
             self._maps[f"{kind}/{name}"] = body["data"]
-            self._advance()
+            for pod in self.pods.values():
+                pod.advance()
 
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.
@@ -102,10 +103,6 @@ class Machine:
         if pod := self.pods.get(name):
             annotations = {**pod.meta.annotations, action.annotation: action.value}
             pod.meta = msgspec.structs.replace(pod.meta, annotations=annotations)
-            pod.advance()
-
-    def _advance(self) -> None:
-        for pod in self.pods.values():
             pod.advance()
 
     def handle(self, event: ProcessEvent) -> None:
