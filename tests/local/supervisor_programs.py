@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
+from paddlejob.local.processes import Exited, NotStarted, Process, ProcessEvent, Started, Supervisor
 from paddlejob.local.supervisor.proc import is_alive, marked, start_time
 
 DEADLINE = 30.0
@@ -49,7 +49,7 @@ class Stage:
     ) -> str:
         id = f"{self.run}/{name}"
         env = {"PATH": PATH, "CENSUS": str(self.census(name))} if env is None else env
-        self.supervisor.launch(Launch(id, argv, env, cwd, log or str(self.log(name))))
+        self.supervisor.launch(id, Process(argv, env, cwd), log or str(self.log(name)))
         return id
 
     def shell(self, script: str, name: str = "main") -> str:
@@ -109,7 +109,7 @@ async def run(folder: Path, ids: list[str]) -> None:
         census = folder / id
         census.touch()
         env = {"PATH": PATH, "CENSUS": str(census)}
-        supervisor.launch(Launch(id, ("sh", "-c", f"{TREE} wait"), env, "/", str(folder / f"{id}.log")))
+        supervisor.launch(id, Process(("sh", "-c", f"{TREE} wait"), env, "/"), str(folder / f"{id}.log"))
         print("launched", id, flush=True)
     await supervisor.listen(lambda event: print("heard", event.id, flush=True))
 

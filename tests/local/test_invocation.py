@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from paddlejob.local.errors import NotYet
-from paddlejob.local.invocation import Process, Setting, process
+from paddlejob.local.invocation import Setting, Surroundings, process
+from paddlejob.local.processes import Process
 
 POD: dict[str, Any] = {
     "metadata": {
@@ -24,20 +25,26 @@ POD: dict[str, Any] = {
 SETTING = Setting(
     pod=POD,
     address="127.1.2.3",
-    config_maps={"train": {"PADDLE_PORT": "2379", "RATE": "0.1"}, "more": {"RATE": "0.2"}},
-    secrets={"keys": {"TOKEN": "t"}},
-    folder="/here",
-    inherited={"PATH": "/bin", "PADDLE_TRAINERS_NUM": "9", "TRAINING_ROLE": "X", "HOME": "/me"},
+    maps={
+        "ConfigMap/train": {"PADDLE_PORT": "2379", "RATE": "0.1"},
+        "ConfigMap/more": {"RATE": "0.2"},
+        "Secret/keys": {"TOKEN": "t"},
+    },
+    folder=Path("/here"),
+    around=Surroundings(
+        Path("/job"), {"PATH": "/bin", "PADDLE_TRAINERS_NUM": "9", "TRAINING_ROLE": "X", "HOME": "/me"}
+    ),
 )
+LOG_DIR = "/job/launcher/train-worker-0.0"
 
 
-def made(setting: Setting = SETTING, mounts: tuple[tuple[str, str], ...] = (), **container: Any) -> Process:
-    return process({"name": "paddle", "command": ["run"], **container}, setting, mounts, trains=True)
+def made(setting: Setting = SETTING, **container: Any) -> Process:
+    return process({"name": "paddle", "command": ["run"], **container}, setting, trains=True)
 
 
 def env(*variables: dict[str, Any], **container: Any) -> dict[str, str]:
     found = made(env=list(variables), **container).env
-    return {name: value for name, value in found.items() if name not in ("PATH", "HOME")}
+    return {name: value for name, value in found.items() if name not in ("PATH", "HOME", "PADDLE_LOG_DIR")}
 
 
 def from_field(path: str) -> dict[str, Any]:
@@ -110,11 +117,11 @@ def test_a_container_waits_for_what_is_missing_and_says_so(case: str) -> None:
     container, said = MISSING[case]
     with pytest.raises(NotYet) as waiting:
         made(**container)
-    assert said in waiting.value.message
+    assert said in str(waiting.value)
 
 
 def test_the_shells_environment_is_passed_on_but_for_what_paddle_would_mistake_for_its_own() -> None:
-    assert made().env == {"PATH": "/bin", "HOME": "/me"}
+    assert made().env == {"PATH": "/bin", "HOME": "/me", "PADDLE_LOG_DIR": LOG_DIR}
 
 
 def test_command_and_arguments_are_expanded() -> None:
@@ -123,10 +130,11 @@ def test_command_and_arguments_are_expanded() -> None:
 
 
 def test_a_given_command_replaces_that_of_the_training_container_only() -> None:
-    setting = Setting(pod=POD, address="", config_maps={}, secrets={}, folder="/here", command=("python", "x.py"))
+    around = Surroundings(Path("/job"), {}, command=("python", "x.py"))
+    setting = msgspec.structs.replace(SETTING, around=around)
     container = {"name": "a", "command": ["run"], "args": ["fast"]}
-    assert process(container, setting, (), trains=True).argv == ("python", "x.py")
-    assert process(container, setting, (), trains=False).argv == ("run", "fast")
+    assert process(container, setting, trains=True).argv == ("python", "x.py")
+    assert process(container, setting, trains=False).argv == ("run", "fast")
 
 
 def test_it_runs_in_its_working_directory_or_in_the_folder_of_the_file() -> None:
@@ -135,9 +143,11 @@ def test_it_runs_in_its_working_directory_or_in_the_folder_of_the_file() -> None
 
 
 def test_mount_paths_are_replaced_wherever_they_are_named() -> None:
-    mounts = (("/nas/deep", "/real/deep"), ("/nas", "/real/nas"))
+    paths = {"deep": "/real/deep", "nas": "/real/nas"}
+    spec = {"volumes": [{"name": name, "hostPath": {"path": path}} for name, path in paths.items()]}
     found = made(
-        mounts=mounts,
+        msgspec.structs.replace(SETTING, pod={**POD, "spec": spec}),
+        volumeMounts=[{"name": "nas", "mountPath": "/nas"}, {"name": "deep", "mountPath": "/nas/deep"}],
         command=["bash", "-c"],
         args=["cd /nas/wide; python /nas/deep/train.py --out=/nas --not=/nasty/x"],
         env=[{"name": "DATA", "value": "/nas/data"}],
@@ -149,8 +159,8 @@ def test_mount_paths_are_replaced_wherever_they_are_named() -> None:
 
 LAUNCH = ["python", "-m", "paddle.distributed.launch", "train.py"]
 LOG_DIRS: dict[str, tuple[dict[str, Any], str | None]] = {
-    "a launcher": ({"command": LAUNCH}, "/logs/train-worker-0"),
-    "a script that launches": ({"command": ["bash", "plain.sh"]}, "/logs/train-worker-0"),
+    "a launcher": ({"command": LAUNCH}, LOG_DIR),
+    "a script that launches": ({"command": ["bash", "plain.sh"]}, LOG_DIR),
     "a folder in the command": ({"command": [*LAUNCH, "--log_dir=mine"]}, None),
     "a folder in a shell's command": ({"command": ["sh", "-c", "fleetrun --log_dir mine train.py"]}, None),
     "a folder in the script": ({"command": ["bash", "chooses.sh"]}, None),
@@ -166,7 +176,7 @@ def test_launchers_of_two_pods_never_write_into_one_folder_unless_the_user_says_
     container, folder = LOG_DIRS[case]
     (tmp_path / "plain.sh").write_text("fleetrun train.py")
     (tmp_path / "chooses.sh").write_text("fleetrun --log_dir output train.py")
-    setting = msgspec.structs.replace(SETTING, folder=str(tmp_path), log_dir="/logs/train-worker-0")
+    setting = msgspec.structs.replace(SETTING, folder=tmp_path)
     assert made(setting, **container).env.get("PADDLE_LOG_DIR") == folder
-    sidecar = process({"name": "other", "command": LAUNCH}, setting, (), trains=False)
+    sidecar = process({"name": "other", "command": LAUNCH}, setting, trains=False)
     assert "PADDLE_LOG_DIR" not in sidecar.env

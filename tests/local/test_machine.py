@@ -15,8 +15,9 @@ import pytest
 from paddlejob.api import PaddleJob
 from paddlejob.core import Create, Delete, Etcd, Service
 from paddlejob.core.times import moment
+from paddlejob.local.invocation import Surroundings
 from paddlejob.local.logfiles import LogFile, log_files
-from paddlejob.local.machine import Machine, Surroundings
+from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.processes import Supervisor
 from tests.cluster.waiting import eventually

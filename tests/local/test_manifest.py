@@ -40,8 +40,8 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_a_file_may_bring_the_config_maps_and_secrets_that_pods_refer_to(tmp_path: Path) -> None:
     manifest = read_manifest(written(tmp_path, JOB + OTHERS))
     assert manifest.job.metadata.name == "train"
-    assert manifest.config_maps == {"settings": {"RATE": "0.1"}}
-    assert manifest.secrets == {"keys": {"TOKEN": "secret", "PLAIN": "text"}}
+    secret = {"TOKEN": "secret", "PLAIN": "text"}
+    assert manifest.maps == {"ConfigMap/settings": {"RATE": "0.1"}, "Secret/keys": secret}
     assert manifest.folder == tmp_path.resolve()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from paddlejob.local.processes import Exited, Launch, NotStarted, Started, Supervisor
+from paddlejob.local.processes import Exited, NotStarted, Process, Started, Supervisor
 from paddlejob.local.supervisor.proc import start_time
 from tests.local.supervisor_programs import PATH, TREE, Stage, a_stage, living, marked_as, until
 
@@ -233,7 +233,7 @@ async def test_launches_before_the_loop_runs_are_not_lost(tmp_path: Path) -> Non
     padding = {"PATH": PATH, "PADDING": "x" * 100_000}
     for number in range(20):
         await asyncio.to_thread(
-            supervisor.launch, Launch(str(number), ("true",), padding, "/", str(tmp_path / f"{number}.log"))
+            supervisor.launch, str(number), Process(("true",), padding, "/"), str(tmp_path / f"{number}.log")
         )
     stage = Stage(supervisor, tmp_path)
     listening = asyncio.ensure_future(supervisor.listen(stage.events.append))
@@ -260,7 +260,7 @@ async def test_closing_ends_everything_tells_of_it_and_can_be_repeated(tmp_path:
 
 async def test_closing_needs_nobody_who_listens(tmp_path: Path) -> None:
     supervisor = Supervisor.fork()
-    supervisor.launch(Launch("a", ("sleep", "600"), {"PATH": PATH}, "/", str(tmp_path / "log")))
+    supervisor.launch("a", Process(("sleep", "600"), {"PATH": PATH}, "/"), str(tmp_path / "log"))
     await supervisor.close()
     assert start_time(supervisor.pid) is None
     await supervisor.listen(lambda _: None)

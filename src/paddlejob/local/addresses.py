@@ -10,7 +10,7 @@ import random
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import count, repeat
 
 from paddlejob.api.names import PORT
 
@@ -77,14 +77,9 @@ def common_port_is_free(bind: CanBind = can_bind) -> bool:
 
 def own_addresses(rng: random.Random) -> Iterator[str]:
     """Addresses for one job, in a block chosen by chance, away from those of other jobs."""
-    second, third = rng.randrange(16, 240), rng.randrange(0, 256)
-    number = 0
-    while True:
-        number += 1
-        upper, last = divmod(third * 256 + number, 256)
-        if last in (0, 255):
-            continue
-        yield f"127.{second + upper // 256 % 16}.{upper % 256}.{last}"
+    for number in count((127 << 24) + rng.randrange(16 << 16, 240 << 16, 256)):
+        if number % 256 not in (0, 255):
+            yield socket.inet_ntoa(number.to_bytes(4, "big"))
 
 
 def free_block(size: int, rng: random.Random, bind: CanBind = can_bind) -> int:

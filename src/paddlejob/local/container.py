@@ -39,16 +39,16 @@ class LocalContainer:
         self.restarts = 0
         self.state = ContainerState(waiting=Waiting(reasons.CONTAINER_CREATING))
         self.last_state = ContainerState()
-        self.launched = False
-        self.started_at: float | None = None
-
-    @property
-    def running(self) -> bool:
-        return self.launched
+        self.running = False
 
     @property
     def ended(self) -> Terminated | None:
         return self.state.terminated
+
+    @property
+    def final(self) -> Terminated | None:
+        """How it ended, if it never starts again."""
+        return self.ended if self.backoff() is None else None
 
     @property
     def status(self) -> ContainerStatus:
@@ -58,11 +58,10 @@ class LocalContainer:
         self.state = ContainerState(waiting=Waiting(reason, message))
 
     def started(self, at: float) -> None:
-        self.started_at = at
         self.state = ContainerState(running=Running(timestamp(at)))
 
     def exited(self, code: int, at: float, message: str = "") -> None:
-        self.launched = False
+        self.running = False
         reason = reasons.COMPLETED if code == 0 else reasons.START_ERROR if message else reasons.ERROR
         text = message or (last_lines(self.log) if code else "")
         self.state = ContainerState(terminated=Terminated(code, reason, text, timestamp(at)))
@@ -74,9 +73,8 @@ class LocalContainer:
 
     def backoff(self) -> float | None:
         """How long to wait before the next start; None when there is none."""
-        if self.ended is None or self.policy == "Never" or (self.policy == "OnFailure" and self.ended.exit_code == 0):
-            return None
-        if self.kind == "init" and self.ended.exit_code == 0:
+        once = self.policy == "OnFailure" or self.kind == "init"
+        if self.ended is None or self.policy == "Never" or (once and self.ended.exit_code == 0):
             return None
         return 0.0 if self.restarts == 0 else min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (self.restarts - 1))
 

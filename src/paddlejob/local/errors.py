@@ -40,9 +40,8 @@ class CannotScale(LocalError): ...
 
 
 class NotYet(LocalError):
-    """Carries the reason that a kubelet would give."""
+    """Carries the reason that a kubelet would give, where that is not CREATE_CONTAINER_CONFIG_ERROR."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.reason = reason
-        self.message = message

@@ -16,7 +16,8 @@ from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.errors import NotYet
 from paddlejob.local.manifest import Data
-from paddlejob.local.volumes import Mounts, really
+from paddlejob.local.processes import Process
+from paddlejob.local.volumes import Volumes, really
 
 LOG_DIR = "PADDLE_LOG_DIR"
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
@@ -25,35 +26,54 @@ _LABEL = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 _PADDLES_OWN = re.compile(r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|PSERVERS|DISTRIBUTED_TRAINER_ENDPOINTS")
 
 
+class Surroundings(msgspec.Struct, frozen=True):
+    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes, its etcd."""
+
+    folder: Path
+    inherited: Mapping[str, str]
+    command: tuple[str, ...] = ()
+    """Replaces command and arguments of the training container."""
+    volumes: Mapping[str, Path] = {}
+    etcd: str = ""
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+
 class Setting(msgspec.Struct, frozen=True):
-    """What a container finds around it."""
+    """What a pod finds around it. `folder` is that of the job's file; `life` counts the earlier pods of its name."""
 
     pod: dict[str, Any]
     address: str
-    config_maps: Mapping[str, Data]
-    secrets: Mapping[str, Data]
-    folder: str
-    inherited: Mapping[str, str] = {}
-    command: tuple[str, ...] = ()
-    """Replaces command and arguments of the training container."""
-    log_dir: str = ""
-    """Where Paddle's launcher may write what its trainers print: a folder of this pod alone."""
+    maps: Mapping[str, Data]
+    folder: Path
+    around: Surroundings
+    life: int = 0
+
+    @property
+    def volumes(self) -> Path:
+        return self._own("volumes")
+
+    @property
+    def log_dir(self) -> Path:
+        """Where Paddle's launcher may write what its trainers print."""
+        return self._own("launcher")
+
+    def _own(self, what: str) -> Path:
+        return self.around.folder / what / f"{self.pod['metadata']['name']}.{self.life}"
 
 
-class Process(msgspec.Struct, frozen=True):
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    cwd: str
-
-
-def process(container: dict[str, Any], setting: Setting, mounts: Mounts, *, trains: bool) -> Process:
+def process(container: dict[str, Any], setting: Setting, *, trains: bool) -> Process:
+    around = setting.around
+    mounts = Volumes(mapping(setting.pod.get("spec")), setting.volumes, around.volumes, setting.maps).mounts(container)
     own = {name: really(value, mounts) for name, value in environment(container, setting).items()}
-    command = list(setting.command) if trains and setting.command else _command(container)
+    command = list(around.command) if trains and around.command else _command(container)
     argv = tuple(really(expand(str(word), own), mounts) for word in command)
     folder = really(str(container.get("workingDir") or setting.folder), mounts)
-    if trains and setting.log_dir and LOG_DIR not in own and not _says_log_dir(argv, folder):
-        own[LOG_DIR] = setting.log_dir  # else ./log, which is the same for all pods: they would overwrite each other
-    inherited = {name: value for name, value in setting.inherited.items() if not _PADDLES_OWN.fullmatch(name)}
+    if trains and LOG_DIR not in own and not _says_log_dir(argv, folder):
+        own[LOG_DIR] = str(setting.log_dir)  # else ./log, the same for all pods: they would overwrite each other
+    inherited = {name: value for name, value in around.inherited.items() if not _PADDLES_OWN.fullmatch(name)}
     return Process(argv, {**inherited, **own}, folder)
 
 
@@ -70,9 +90,9 @@ def _command(container: dict[str, Any]) -> list[str]:
     if not command:
         image = container.get("image", "its image")
         raise NotYet(
-            reasons.NO_COMMAND,
             f"the entry point of {image} is not known on this machine: give the command after --,"
             " for instance: paddlejob run FILE -- python train.py",
+            reasons.NO_COMMAND,
         )
     return [*command, *args]
 
@@ -102,20 +122,15 @@ def _value(one: dict[str, Any], setting: Setting, known: Mapping[str, str]) -> s
             return _key(kind, mapping(source[key]), setting)
     if "fieldRef" in source:
         return _field(str(mapping(source["fieldRef"]).get("fieldPath")), setting)
-    raise NotYet(
-        reasons.CREATE_CONTAINER_CONFIG_ERROR,
-        f"env {one.get('name')}: {', '.join(source)} is not known on this machine",
-    )
+    raise NotYet(f"env {one.get('name')}: {', '.join(source)} is not known on this machine")
 
 
 def _whole(kind: str, reference: dict[str, Any], setting: Setting) -> Data:
     name = str(reference.get("name"))
-    known = setting.config_maps if kind == "ConfigMap" else setting.secrets
-    if name in known:
-        return known[name]
-    if reference.get("optional"):
-        return {}
-    raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f'{kind.lower()} "{name}" not found')
+    data = setting.maps.get(f"{kind}/{name}", {} if reference.get("optional") else None)
+    if data is None:
+        raise NotYet(f'{kind.lower()} "{name}" not found')
+    return data
 
 
 def _key(kind: str, reference: dict[str, Any], setting: Setting) -> str | None:
@@ -125,8 +140,7 @@ def _key(kind: str, reference: dict[str, Any], setting: Setting) -> str | None:
         return data[key]
     if reference.get("optional"):
         return None
-    name = reference.get("name")
-    raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f"couldn't find key {key} in {kind} {name}")
+    raise NotYet(f"couldn't find key {key} in {kind} {reference.get('name')}")
 
 
 def _field(path: str, setting: Setting) -> str:
@@ -144,17 +158,10 @@ def _field(path: str, setting: Setting) -> str:
         "spec.serviceAccountName": mapping(setting.pod.get("spec")).get("serviceAccountName", "default"),
     }
     if path not in known:
-        raise NotYet(reasons.CREATE_CONTAINER_CONFIG_ERROR, f"fieldRef {path} is not known on this machine")
+        raise NotYet(f"fieldRef {path} is not known on this machine")
     return str(known[path] or "")
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
     """`$(VAR)` as Kubernetes expands it: unknown names stay, `$$` is a dollar sign."""
-
-    def value(found: re.Match[str]) -> str:
-        name = found[1]
-        if name is None:
-            return "$"
-        return known.get(name, found[0])
-
-    return _REFERENCE.sub(value, text)
+    return _REFERENCE.sub(lambda found: "$" if found[1] is None else known.get(found[1], found[0]), text)

@@ -7,48 +7,22 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from paddlejob.api import PaddleJob
-from paddlejob.core import (
-    Action,
-    Child,
-    Create,
-    Delete,
-    Etcd,
-    Observed,
-    Touch,
-    Update,
-    observe,
-)
+from paddlejob.core import Action, Child, Create, Delete, Etcd, Observed, Touch, Update, observe
 from paddlejob.core.actions import Body
 from paddlejob.core.children import KindName
 from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.kinds import BY_NAME
 from paddlejob.core.pods import PODS
 from paddlejob.core.template import mapping
-from paddlejob.local.invocation import Setting
-from paddlejob.local.manifest import Data, Manifest
-from paddlejob.local.pod import LocalPod, PodFolders
+from paddlejob.local.invocation import Setting, Surroundings
+from paddlejob.local.manifest import Manifest
+from paddlejob.local.pod import LocalPod
 from paddlejob.local.processes import ProcessEvent, Supervisor
-from paddlejob.local.volumes import Volumes
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes, its etcd."""
-
-    folder: Path
-    inherited: Mapping[str, str]
-    command: tuple[str, ...] = ()
-    volumes: Mapping[str, Path] = {}
-    etcd: str = ""
-
-    @property
-    def logs(self) -> Path:
-        return self.folder / "logs"
 
 
 class Machine:
@@ -61,12 +35,12 @@ class Machine:
         supervisor: Supervisor,
         changed: Callable[[], None],
     ) -> None:
-        self._manifest = manifest
+        self._folder = manifest.folder
         self._around = surroundings
         self._addresses = addresses
         self._supervisor = supervisor
         self._changed = changed
-        self._config_maps: dict[str, Data] = dict(manifest.config_maps)
+        self._maps = dict(manifest.maps)
         self._kept: dict[tuple[KindName, str], Child] = {}
         self._lives: Counter[str] = Counter()
         self._given: dict[tuple[str, int], str] = {}
@@ -104,32 +78,17 @@ class Machine:
         known = {**body, "metadata": {**body["metadata"], "uid": str(uuid.uuid4())}}
         self._kept[kind, name] = msgspec.convert(known, BY_NAME[kind].type)
         if kind == CONFIG_MAPS.name:
-            self._config_maps[name] = body["data"]
-            self._advance()
+            self._maps[f"{kind}/{name}"] = body["data"]
+            for pod in self.pods.values():
+                pod.advance()
 
     def _create_pod(self, name: str, body: dict[str, object]) -> None:
         # A real kubelet fills these in; they are also what a container may ask for.
         body = {**body, "metadata": {**mapping(body["metadata"]), "uid": str(uuid.uuid4())}}
         life = self._lives[name]
         self._lives[name] += 1
-        address = self._address(name, life)
-        folders = PodFolders(self._around.logs, self._around.folder / "volumes" / f"{name}.{life}", life)
-        maps = {"ConfigMap": self._config_maps, "Secret": self._manifest.secrets}
-        volumes = Volumes(mapping(body["spec"]), folders.volumes, self._around.volumes, maps)
-
-        def setting() -> Setting:
-            return Setting(
-                pod=body,
-                address=address,
-                config_maps=self._config_maps,
-                secrets=self._manifest.secrets,
-                folder=str(self._manifest.folder),
-                inherited=self._around.inherited,
-                command=self._around.command,
-                log_dir=str(self._around.folder / "launcher" / f"{name}.{life}"),
-            )
-
-        pod = LocalPod(body, setting, volumes, folders, supervisor=self._supervisor, changed=self._changed)
+        setting = Setting(body, self._address(name, life), self._maps, self._folder, self._around, life)
+        pod = LocalPod(setting, supervisor=self._supervisor, changed=self._changed)
         self.pods[name] = pod
         pod.advance()
 
@@ -144,10 +103,6 @@ class Machine:
         if pod := self.pods.get(name):
             annotations = {**pod.meta.annotations, action.annotation: action.value}
             pod.meta = msgspec.structs.replace(pod.meta, annotations=annotations)
-            pod.advance()
-
-    def _advance(self) -> None:
-        for pod in self.pods.values():
             pod.advance()
 
     def handle(self, event: ProcessEvent) -> None:

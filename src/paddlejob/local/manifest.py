@@ -23,8 +23,8 @@ Data = dict[str, str]
 class Manifest(msgspec.Struct, frozen=True):
     path: Path
     job: PaddleJob
-    config_maps: dict[str, Data] = {}
-    secrets: dict[str, Data] = {}
+    maps: dict[str, Data] = {}
+    """What pods may refer to, by kind and name: ConfigMap/settings."""
 
     @property
     def folder(self) -> Path:
@@ -45,20 +45,20 @@ def as_manifest(path: Path, documents: list[Json]) -> Manifest:
 
 
 def _manifest(path: Path, job: Json, documents: list[Json]) -> Manifest:
-    return Manifest(path.resolve(), job_of(job), _maps(documents, "ConfigMap"), _maps(documents, "Secret"))
+    maps = {_key(one): _data(one) for one in documents if one.get("kind") in ("ConfigMap", "Secret")}
+    return Manifest(path.resolve(), job_of(job), maps)
 
 
-def _maps(documents: list[Json], kind: str) -> dict[str, Data]:
-    found = {}
-    for one in documents:
-        if mapping(one).get("kind") == kind:
-            name = str(mapping(one.get("metadata")).get("name"))
-            plain = {**mapping(one.get("stringData" if kind == "Secret" else "data"))}
-            coded = mapping(one.get("data")) if kind == "Secret" else {}
-            found[name] = {key: _decoded(str(value)) for key, value in coded.items()} | {
-                key: str(value) for key, value in plain.items()
-            }
-    return found
+def _key(one: Json) -> str:
+    return f"{one['kind']}/{mapping(one.get('metadata')).get('name')}"
+
+
+def _data(one: Json) -> Data:
+    data = {key: str(value) for key, value in mapping(one.get("data")).items()}
+    if one["kind"] == "ConfigMap":
+        return data
+    plain = {key: str(value) for key, value in mapping(one.get("stringData")).items()}
+    return {key: _decoded(value) for key, value in data.items()} | plain
 
 
 def _decoded(text: str) -> str:

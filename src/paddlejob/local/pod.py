@@ -10,8 +10,6 @@ import signal
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -22,42 +20,21 @@ from paddlejob.local.container import ContainerKind, LocalContainer, RestartPoli
 from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.processes import Exited, Launch, NotStarted, ProcessEvent, Started, Supervisor
+from paddlejob.local.processes import NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
-from paddlejob.local.volumes import Volumes
 
 DEFAULT_GRACE = 30.0
 
 
-class PodFolders(msgspec.Struct, frozen=True):
-    """Where a pod keeps its things, and which pod of its name it is, from 0."""
-
-    logs: Path
-    volumes: Path
-    life: int = 0
-
-
 class LocalPod:
-    def __init__(
-        self,
-        body: dict[str, Any],
-        setting: Callable[[], Setting],
-        volumes: Volumes,
-        folders: PodFolders,
-        *,
-        supervisor: Supervisor,
-        changed: Callable[[], None],
-    ) -> None:
-        self.meta = msgspec.convert(body["metadata"], ObjectMeta)
-        self.address = setting().address
-        self._spec = mapping(body.get("spec"))
+    def __init__(self, setting: Setting, *, supervisor: Supervisor, changed: Callable[[], None]) -> None:
+        self.meta = msgspec.convert(setting.pod["metadata"], ObjectMeta)
+        self._spec = mapping(setting.pod.get("spec"))
         self._setting = setting
-        self._volumes = volumes
         self._supervisor = supervisor
         self._changed = changed
         self._timers: set[asyncio.TimerHandle] = set()
         self._deleted_at: str | None = None
-        self._folders = folders
         self.containers = self._containers()
 
     def _containers(self) -> list[LocalContainer]:
@@ -67,7 +44,7 @@ class LocalPod:
         for usual, field in fields:
             for one in mappings(self._spec.get(field)):
                 kind: ContainerKind = "sidecar" if usual == "init" and one.get("restartPolicy") == "Always" else usual
-                log = self._folders.logs / LogFile(self.meta.name, str(one.get("name")), self._folders.life).name
+                log = self._setting.around.logs / LogFile(self.meta.name, str(one.get("name")), self._setting.life).name
                 made.append(LocalContainer(f"{self.meta.uid}/{one.get('name')}", one, kind, policy, log))
         return made
 
@@ -98,23 +75,21 @@ class LocalPod:
 
     @property
     def phase(self) -> str:
-        inits = [one for one in self.containers if one.kind == "init"]
-        if any(one.ended and one.ended.exit_code and one.backoff() is None for one in inits):
+        if any(one.kind == "init" and one.final and one.final.exit_code for one in self.containers):
             return "Failed"
-        ends = [one.ended for one in self.mains if one.backoff() is None]
-        if self.mains and all(ends) and len(ends) == len(self.mains):
+        ends = [one.final for one in self.mains]
+        if ends and all(ends):
             return "Failed" if any(end and end.exit_code for end in ends) else "Succeeded"
         begun = any(one.running or one.ended or one.restarts for one in self.mains)
-        return (
-            "Running" if begun and all(one.state.waiting is None or one.restarts for one in self.mains) else "Pending"
-        )
+        waits = any(one.state.waiting and not one.restarts for one in self.mains)
+        return "Running" if begun and not waits else "Pending"
 
     def snapshot(self) -> Pod:
         inits = tuple(one.status for one in self.containers if one.kind != "main")
         meta = msgspec.structs.replace(self.meta, deletion_timestamp=self._deleted_at)
         status = PodStatus(
             phase=self.phase,
-            pod_ip=self.address,
+            pod_ip=self._setting.address,
             init_container_statuses=inits,
             container_statuses=tuple(one.status for one in self.mains),
         )
@@ -125,41 +100,34 @@ class LocalPod:
         if self.deleting or self.finished:
             return
         for one in self.containers:
-            if one.kind == "main":
-                break
             if one.state.waiting is not None and not one.running:
                 self._start(one)
-            if not (one.running if one.kind == "sidecar" else one.ended is not None and one.ended.exit_code == 0):
+            if one.kind == "sidecar" and not one.running:
                 return
-        for one in self.mains:
-            if one.state.waiting is not None and not one.running:
-                self._start(one)
+            if one.kind == "init" and (one.ended is None or one.ended.exit_code):
+                return
 
     def _start(self, one: LocalContainer) -> None:
         if one.restarts and one.state.waiting and one.state.waiting.reason == reasons.CRASH_LOOP_BACK_OFF:
             return  # its timer starts it
         try:
-            made = process(one.spec, self._setting(), self._volumes.mounts(one.spec), trains=one is self.training)
+            made = process(one.spec, self._setting, trains=one is self.training)
         except NotYet as missing:
-            one.wait(missing.reason, missing.message)
+            one.wait(missing.reason or reasons.CREATE_CONTAINER_CONFIG_ERROR, str(missing))
             return
         one.wait(reasons.CONTAINER_CREATING, "")
-        one.launched = True
-        self._supervisor.launch(Launch(one.id, made.argv, made.env, made.cwd, str(one.log)))
+        one.running = True
+        self._supervisor.launch(one.id, made, str(one.log))
 
     def handle(self, event: ProcessEvent) -> None:
         one = next((each for each in self.containers if each.id == event.id), None)
         if one is None:
             return
-        match event:
-            case Started():
-                one.started(event.at)
-            case Exited():
-                one.exited(event.code, event.at)
-                self._after_exit(one)
-            case NotStarted():
-                one.exited(event.code, event.at, event.message)
-                self._after_exit(one)
+        if isinstance(event, Started):
+            one.started(event.at)
+        else:
+            one.exited(event.code, event.at, event.message if isinstance(event, NotStarted) else "")
+            self._after_exit(one)
         if self.finished:
             self._stop()  # sidecars end with the pod
         self.advance()
@@ -210,7 +178,7 @@ class LocalPod:
     def forget(self) -> None:
         """It is gone, and what lived in its volumes goes with it; its logs stay."""
         self.close()
-        remove(self._folders.volumes)
+        remove(self._setting.volumes)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, do))

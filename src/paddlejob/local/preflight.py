@@ -13,12 +13,10 @@ from paddlejob.core.observe import Etcd, Slot
 from paddlejob.core.pods import pod
 from paddlejob.core.rendezvous import meeting_stall
 from paddlejob.core.stalls import Stall, spec_stall
-from paddlejob.core.template import main_index, mapping, mappings
+from paddlejob.core.template import containers, main_index, mapping, mappings
 from paddlejob.local.errors import BadFile, NotYet
-from paddlejob.local.invocation import Setting, process
-from paddlejob.local.machine import Surroundings
+from paddlejob.local.invocation import Setting, Surroundings, process
 from paddlejob.local.manifest import Manifest
-from paddlejob.local.volumes import Volumes
 
 
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
@@ -32,7 +30,7 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
             try:
                 _check_pod(pod(job, slot), job, manifest, around)
             except NotYet as missing:
-                raise BadFile(f"{manifest.path.name}: {role}: {missing.message}") from missing
+                raise BadFile(f"{manifest.path.name}: {role}: {missing}") from missing
 
 
 def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:
@@ -40,22 +38,10 @@ def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:
 
 
 def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
-    spec = mapping(body["spec"])
     # The job's own ConfigMap is written when all addresses are known.
     known_later = dict.fromkeys((environment_key(job), *(key for _, key in NEIGHBOURS.values())), "0")
-    config_maps = {**manifest.config_maps, job.metadata.name: known_later}
-    maps = {"ConfigMap": config_maps, "Secret": manifest.secrets}
-    volumes = Volumes(spec, around.folder / "volumes" / "check", around.volumes, maps)
-    setting = Setting(
-        pod=body,
-        address="127.0.0.1",
-        config_maps=config_maps,
-        secrets=manifest.secrets,
-        folder=str(manifest.folder),
-        command=around.command,
-    )
-    mains = mappings(spec.get("containers"))
-    for one in mappings(spec.get("initContainers")):
-        process(one, setting, volumes.mounts(one), trains=False)
-    for index, one in enumerate(mains):
-        process(one, setting, volumes.mounts(one), trains=index == main_index(mains))
+    maps = {**manifest.maps, f"ConfigMap/{job.metadata.name}": known_later}
+    setting = Setting(body, "127.0.0.1", maps, manifest.folder, around)
+    inits, mains = mappings(mapping(body["spec"]).get("initContainers")), containers(body)
+    for index, one in enumerate([*inits, *mains], -len(inits)):
+        process(one, setting, trains=index == main_index(mains))

@@ -35,17 +35,15 @@ class SupervisorLost(LocalError):
     """There is no supervisor, though nobody closed it; every process it looked after has been ended."""
 
 
-class Launch(msgspec.Struct, frozen=True):
-    """One container to start. The environment is all it gets; `log` is appended to."""
+class Process(msgspec.Struct, frozen=True):
+    """What a container runs. The environment is all it gets."""
 
-    id: str
     argv: tuple[str, ...]
     env: dict[str, str]
     cwd: str
-    log: str
 
 
-class Started(msgspec.Struct, frozen=True):
+class Started(msgspec.Struct, frozen=True, array_like=True, tag="started"):
     """The program runs as process `pid`, which leads a session and a process group."""
 
     id: str
@@ -53,7 +51,7 @@ class Started(msgspec.Struct, frozen=True):
     at: float
 
 
-class Exited(msgspec.Struct, frozen=True):
+class Exited(msgspec.Struct, frozen=True, array_like=True, tag="exited"):
     """The main process ended with this code, as a kubelet reports it, and nothing of the container is left."""
 
     id: str
@@ -61,7 +59,7 @@ class Exited(msgspec.Struct, frozen=True):
     at: float
 
 
-class NotStarted(msgspec.Struct, frozen=True):
+class NotStarted(msgspec.Struct, frozen=True, array_like=True, tag="not_started"):
     """The program never ran: 127 not found, 126 not executable, 128 anything else. The message is for a person."""
 
     id: str
@@ -123,8 +121,11 @@ class Supervisor:
             self._flush()
             while data := await self._receive():
                 for message in self._frames.feed(data):
-                    event = _event(message)
-                    self._note(event)
+                    event: ProcessEvent = msgspec.convert(message, ProcessEvent)
+                    if isinstance(event, Started):
+                        self._live[event.id] = event.pid
+                    else:
+                        self._live.pop(event.id, None)
                     on_event(event)
             if self._closing:
                 return
@@ -132,12 +133,12 @@ class Supervisor:
             how = f"signal {-code}" if (code := self._process.returncode) < 0 else f"exit code {code}"
             raise SupervisorLost(f"the supervisor of the job's processes (pid {self.pid}) ended with {how}")
 
-    def launch(self, launch: Launch) -> None:
-        """Start a container; after `close`, nothing happens."""
-        if launch.id in self._live:
-            raise ValueError(f"container {launch.id} was launched and has not ended: wait for its Exited or NotStarted")
-        self._live[launch.id] = None
-        self._say("launch", launch.id, tuple(launch.argv), dict(launch.env), launch.cwd, launch.log)
+    def launch(self, id: str, process: Process, log: str) -> None:
+        """Start a container, its output appended to `log`; after `close`, nothing happens."""
+        if id in self._live:
+            raise ValueError(f"container {id} was launched and has not ended: wait for its Exited or NotStarted")
+        self._live[id] = None
+        self._say("launch", id, process.argv, process.env, process.cwd, log)
 
     def signal(self, id: str, number: int) -> None:
         """To the container's whole process group, once its program runs; nothing if it has ended."""
@@ -190,12 +191,6 @@ class Supervisor:
         except ConnectionError:  # it was killed with words of ours unread
             return b""
 
-    def _note(self, event: ProcessEvent) -> None:
-        if isinstance(event, Started):
-            self._live[event.id] = event.pid
-        else:
-            self._live.pop(event.id, None)
-
     def _finish(self) -> None:
         """Its end of the channel is closed, so it is as good as gone. Unless it ended in order, sweep."""
         if self._ended:
@@ -205,14 +200,3 @@ class Supervisor:
         self._channel.close()
         if self._process.wait() != 0:
             sweep(self.token, {pid for pid in self._live.values() if pid is not None})
-
-
-def _event(message: tuple[object, ...]) -> ProcessEvent:
-    match message:
-        case ("started", str(id), int(pid), float(at)):
-            return Started(id, pid, at)
-        case ("exited", str(id), int(code), float(at)):
-            return Exited(id, code, at)
-        case ("not_started", str(id), int(code), str(text), float(at)):
-            return NotStarted(id, code, text, at)
-    raise ValueError(f"not a word of the supervisor's: {message!r}")

@@ -17,17 +17,14 @@ from paddlejob.api.mistakes import Path as FieldPath
 from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.local.errors import BadFile
 
-_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
-_OF_ANY = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "immutable": {"type": "boolean"}}
-_META = {"type": "object", "required": ["name"]}
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+_ANY = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object", "required": ["name"]}}
 # What pods of a local run may read; of other kinds nothing is known here.
 _BESIDE: dict[str, Json] = {
-    "ConfigMap": {"data": _TEXTS, "binaryData": _TEXTS},
-    "Secret": {"data": _TEXTS, "stringData": _TEXTS, "type": {"type": "string"}},
+    "ConfigMap": {**_ANY, "immutable": {"type": "boolean"}, "data": _TEXTS, "binaryData": _TEXTS},
+    "Secret": {**_ANY, "immutable": {"type": "boolean"}, "data": _TEXTS, "stringData": _TEXTS, "type": _TEXT},
 }
-
-
-_ANY = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _META}
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # its base is known at run time
@@ -77,7 +74,7 @@ def read_text(text: str, source: str) -> list[Document]:
             found += _tidied(node, (), {})
             for path, one in _opened(loader.construct_document(node)):
                 documents.append(Document(one if isinstance(one, dict) else {}, _at(node, path)[0].line + 1))
-                found += [_found(node, wrong) for wrong in _wrong(one, path)]
+                found += [_found(node, path, wrong) for wrong in _wrong(one)]
     except yaml.YAMLError as error:
         raise BadFile(_not_yaml(error, text, source)) from error
     finally:
@@ -109,19 +106,14 @@ def _opened(body: Any) -> Iterator[tuple[FieldPath, Any]]:
         yield (), body
 
 
-def _wrong(one: Any, path: FieldPath) -> list[Mistake]:
-    return [msgspec.structs.replace(wrong, path=(*path, *wrong.path)) for wrong in _wrong_in(one)]
-
-
-def _wrong_in(one: Any) -> list[Mistake]:
+def _wrong(one: Any) -> list[Mistake]:
     if not isinstance(one, dict):
         return [Mistake((), "an object is a mapping that begins with apiVersion and kind")]
     kind = one.get("kind")
     if kind == KIND:
         return mistakes(one)
     if isinstance(kind, str) and kind in _BESIDE:
-        schema = {"type": "object", "properties": {**_OF_ANY, "metadata": _META, **_BESIDE[kind]}}
-        return list(misshapen(one, {**schema, "required": ["metadata"]}))
+        return list(misshapen(one, {"type": "object", "properties": _BESIDE[kind], "required": ["metadata"]}))
     if one.get("apiVersion") == API_VERSION or str(kind).lower() == KIND.lower():
         said = f"is {kind!r}" if kind else "is missing"
         return [Mistake(("kind",), f"{said}: write {KIND}")]
@@ -158,7 +150,8 @@ def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool])
         lines.setdefault(key.value, line)
 
 
-def _found(document: yaml.Node, wrong: Mistake) -> _Found:
+def _found(document: yaml.Node, around: FieldPath, wrong: Mistake) -> _Found:
+    wrong = msgspec.structs.replace(wrong, path=(*around, *wrong.path))
     mark, node = _at(document, wrong.path)
     text = str(wrong)
     if wrong.said and isinstance(node, yaml.ScalarNode) and not node.style:

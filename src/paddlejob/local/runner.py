@@ -16,14 +16,15 @@ import msgspec
 from paddlejob.api import ObjectMeta, PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
-from paddlejob.core import JobEvent, Question, plan
+from paddlejob.core import Question, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Endpoints
-from paddlejob.local.machine import Machine, Surroundings
+from paddlejob.local.invocation import Surroundings
+from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
-from paddlejob.local.processes import ProcessEvent, Supervisor
+from paddlejob.local.processes import Supervisor
 from paddlejob.local.state import NAMESPACE, DatedEvent, Folder, State
 from paddlejob.local.supervisor.proc import start_time
 from paddlejob.meeting import Meetings
@@ -59,17 +60,13 @@ class Runner:
         self._meetings = Meetings(surroundings.etcd)
         self._question: asyncio.Future[bool] | None = None
         self.machine = Machine(
-            manifest,
-            surroundings,
-            endpoints.addresses,
-            supervisor=supervisor,
-            changed=self._due.set,
+            manifest, surroundings, endpoints.addresses, supervisor=supervisor, changed=self._due.set
         )
 
     async def run(self) -> PaddleJob:
         """The job as it ended."""
         asyncio.get_running_loop().add_signal_handler(scaling.SIGNAL, self.scale)
-        listening = asyncio.ensure_future(self._supervisor.listen(self._hear))
+        listening = asyncio.ensure_future(self._supervisor.listen(self.machine.handle))
         try:
             self._due.set()
             while not self._over():
@@ -112,7 +109,7 @@ class Runner:
             made = plan(self.job, self.machine.observe(self.job, known), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
-            self._events += [_dated(one, now) for one in made.events]
+            self._events += [DatedEvent(timestamp(now), one.type, one.reason, one.note) for one in made.events]
             for action in made.actions:
                 self.machine.do(action)
             for question in made.questions:
@@ -146,10 +143,6 @@ class Runner:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(min(LONGEST_NAP, seconds), self._due.set)
-
-    def _hear(self, event: ProcessEvent) -> None:
-        self.machine.handle(event)
-        self._due.set()
 
     def _report(self, ended: bool = False) -> None:
         state = State(
@@ -208,10 +201,6 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
     )
     intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
     return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
-
-
-def _dated(event: JobEvent, now: datetime) -> DatedEvent:
-    return DatedEvent(timestamp(now), event.type, event.reason, event.note)
 
 
 def _now() -> datetime:

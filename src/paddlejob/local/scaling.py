@@ -24,9 +24,7 @@ def ask(folder: Folder, state: State, replicas: int) -> None:
         raise CannotScale(f"{name} can have {least} to {most} workers (worker.requests and limits), not {replicas}")
     if not state.alive or state.job.status.finished:
         raise CannotScale(f"{name} has ended: there is nothing to scale")
-    partial = folder.path / f".{FILE}.{os.getpid()}"
-    partial.write_text(str(replicas))
-    partial.replace(folder.path / FILE)
+    folder.put(FILE, str(replicas).encode())
     os.kill(state.pid, SIGNAL)
 
 

@@ -8,7 +8,6 @@ any more: whoever looks removes it.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -17,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from paddlejob.api import PaddleJob
+from paddlejob.api.names import is_label
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
 from paddlejob.local.errors import AlreadyRunning, BadName, NoSuchJob
@@ -29,7 +29,6 @@ NAMESPACE = "default"
 FILE = "state.json"
 DELETED = "deleted"
 PRIVATE = 0o700
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class DatedEvent(msgspec.Struct, frozen=True):
@@ -110,10 +109,14 @@ class Folder:
         return lock
 
     def write(self, state: State) -> None:
-        temporary = self.path / f".{FILE}.{os.getpid()}"
+        self.put(FILE, _encoder.encode(state))
+
+    def put(self, name: str, data: bytes) -> None:
+        """A file that is always whole."""
+        temporary = self.path / f".{name}.{os.getpid()}"
         temporary.touch(mode=0o600)
-        temporary.write_bytes(_encoder.encode(state))
-        temporary.replace(self.path / FILE)
+        temporary.write_bytes(data)
+        temporary.replace(self.path / name)
 
     def read(self) -> State | None:
         try:
@@ -159,7 +162,7 @@ class Folder:
 
 def _label(what: str, said: str) -> str:
     """Both become folders, so neither may say where: a DNS label names nothing but itself."""
-    if _LABEL.fullmatch(said):
+    if is_label(said):
         return said
     raise BadName(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
 

@@ -6,7 +6,6 @@ import time
 
 from paddlejob.local.supervisor import proc
 from paddlejob.local.supervisor.killing import kill
-from paddlejob.local.supervisor.marks import SUPERVISOR
 
 PAUSE = 0.005
 # A process that is just becoming another program has no environment for a moment, so one look is not enough.
@@ -21,7 +20,7 @@ def sweep(token: str, sessions: set[int]) -> None:
     """
     quiet, until = 0, time.monotonic() + GIVE_UP
     while quiet < QUIET_LOOKS and time.monotonic() < until:
-        left = {*proc.marked(f"{SUPERVISOR}={token}"), *proc.members(sessions)}
+        left = {*proc.marked(f"{proc.SUPERVISOR_MARK}={token}"), *proc.members(sessions)}
         for pid in left:
             kill(pid)
         quiet = 0 if left else quiet + 1

@@ -26,7 +26,7 @@ class Volumes:
     """The volumes of one pod. `mapped` is what the user said by --volume NAME=PATH."""
 
     def __init__(
-        self, spec: dict[str, Any], folder: Path, mapped: Mapping[str, Path], maps: Mapping[str, Mapping[str, Data]]
+        self, spec: dict[str, Any], folder: Path, mapped: Mapping[str, Path], maps: Mapping[str, Data]
     ) -> None:
         self._volumes = {str(one.get("name")): one for one in mappings(spec.get("volumes"))}
         self._folder = folder
@@ -48,9 +48,7 @@ class Volumes:
     def _path(self, name: str, at: str) -> Path:
         volume = self._volumes.get(name)
         if volume is None:
-            raise NotYet(
-                reasons.CREATE_CONTAINER_CONFIG_ERROR, f"volume {name} is mounted but not defined in the template"
-            )
+            raise NotYet(f"volume {name} is mounted but not defined in the template")
         claim = str(mapping(volume.get("persistentVolumeClaim")).get("claimName", name))
         for said in (name, claim):
             if said in self._mapped:
@@ -59,17 +57,13 @@ class Volumes:
             return Path(str(mapping(volume["hostPath"]).get("path")))
         if "emptyDir" in volume:
             return self._empty(name, at, mapping(volume["emptyDir"]))
-        if "configMap" in volume:
-            source = mapping(volume["configMap"])
-            return self._files(name, "ConfigMap", str(source.get("name")), source)
-        if "secret" in volume:
-            source = mapping(volume["secret"])
-            return self._files(name, "Secret", str(source.get("secretName")), source)
+        for key, kind, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
+            if key in volume:
+                source = mapping(volume[key])
+                return self._files(name, kind, str(source.get(field)), mappings(source.get("items")))
         kind = next((key for key in volume if key != "name"), "nothing")
-        raise NotYet(
-            reasons.VOLUME_NOT_MAPPED,
-            f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH",
-        )
+        said = f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH"
+        raise NotYet(said, reasons.VOLUME_NOT_MAPPED)
 
     def _empty(self, name: str, at: str, source: dict[str, Any]) -> Path:
         if source.get("medium") == "Memory" and at == SHARED_MEMORY and Path(SHARED_MEMORY).is_dir():
@@ -78,13 +72,11 @@ class Volumes:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def _files(self, volume: str, kind: str, name: str, source: dict[str, Any]) -> Path:
-        data = self._maps[kind].get(name)
+    def _files(self, volume: str, kind: str, name: str, chosen: list[dict[str, Any]]) -> Path:
+        data = self._maps.get(f"{kind}/{name}")
         if data is None:
-            raise NotYet(
-                reasons.CREATE_CONTAINER_CONFIG_ERROR, f'{kind.lower()} "{name}" not found: put it into the job\'s file'
-            )
-        items = {str(one.get("key")): str(one.get("path")) for one in mappings(source.get("items"))}
+            raise NotYet(f'{kind.lower()} "{name}" not found: put it into the job\'s file')
+        items = {str(one.get("key")): str(one.get("path")) for one in chosen}
         for key, text in data.items():
             if not items or key in items:
                 path = self._folder / volume / items.get(key, key)

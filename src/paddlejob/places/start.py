@@ -22,8 +22,8 @@ from paddlejob.core.ports import ports_needed
 from paddlejob.local.addresses import find_endpoints
 from paddlejob.local.errors import CannotStart
 from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python, named_python
+from paddlejob.local.invocation import Surroundings
 from paddlejob.local.lock import Lock
-from paddlejob.local.machine import Surroundings
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.preflight import check
 from paddlejob.local.processes import Supervisor

@@ -12,6 +12,11 @@ import os
 PROC = "/proc"
 # A zombie, or one about to vanish: it runs nothing any more.
 ENDED = ("Z", "X")
+# Every process of a container carries both marks in its environment, and so do its children unless they drop them. The
+# container's id, for people and for telling orphans apart:
+CONTAINER_MARK = "PADDLEJOB_CONTAINER"
+# Unlike a container's id never the same in two runs: whoever sweeps by it cannot hit another run's processes.
+SUPERVISOR_MARK = "PADDLEJOB_SUPERVISOR"
 
 
 def start_time(pid: int) -> str | None:
@@ -19,16 +24,19 @@ def start_time(pid: int) -> str | None:
 
     Only for comparing. Ticks since boot alone would repeat after a reboot, so the boot is part of it.
     """
-    return _identity(pid)
+    if not has_proc():
+        return _ps("lstart=", pid) or None
+    stat = _stat(pid)
+    return None if stat is None or stat[0] in ENDED else f"{_boot()}/{stat[19]}"
 
 
-def is_alive(pid: int, start_time: str | None) -> bool:
+def is_alive(pid: int, started: str | None) -> bool:
     """Whether the process that had this start time still runs: not a zombie, and no later owner of its number.
 
     None, a start time that could not be had, is true of whatever process has the number now.
     """
-    now = _identity(pid)
-    return now is not None and start_time in (None, now)
+    now = start_time(pid)
+    return now is not None and started in (None, now)
 
 
 def children() -> dict[int, list[int]]:
@@ -70,6 +78,13 @@ def environment(pid: int) -> list[bytes] | None:
         return None
 
 
+def container_of(pid: int) -> str | None:
+    """The id of the container that the process was born in, if it still says so."""
+    prefix = f"{CONTAINER_MARK}=".encode()
+    found = (entry for entry in environment(pid) or () if entry.startswith(prefix))
+    return next((os.fsdecode(entry[len(prefix) :]) for entry in found), None)
+
+
 def marked(marker: str) -> list[int]:
     """The living processes that have `NAME=value` in their environment; none where there is no /proc."""
     wanted = os.fsencode(marker)
@@ -88,13 +103,6 @@ def members(sessions: set[int]) -> list[int]:
 @functools.cache
 def has_proc() -> bool:
     return os.path.exists(f"{PROC}/self/stat")  # noqa: PTH110 - pathlib is as long to load as all else here
-
-
-def _identity(pid: int) -> str | None:
-    if not has_proc():
-        return _ps("lstart=", pid) or None
-    stat = _stat(pid)
-    return None if stat is None or stat[0] in ENDED else f"{_boot()}/{stat[19]}"
 
 
 def _pids() -> list[int]:

@@ -17,7 +17,6 @@ import time
 from paddlejob.local.supervisor import proc
 from paddlejob.local.supervisor.channel import Channel, Wakeups
 from paddlejob.local.supervisor.killing import kill, kill_tree, signal_group
-from paddlejob.local.supervisor.marks import CONTAINER, SUPERVISOR, owner
 from paddlejob.local.supervisor.prctl import adopt_orphans, die_with_parent
 from paddlejob.local.supervisor.program import NOT_STARTED, Program, become
 
@@ -90,7 +89,7 @@ class Supervision:
         return messages is not None
 
     def _launch(self, id: str, program: Program) -> None:
-        program.env.update({CONTAINER: id, SUPERVISOR: self._token})
+        program.env.update({proc.CONTAINER_MARK: id, proc.SUPERVISOR_MARK: self._token})
         try:
             answer, theirs = os.pipe()
             try:
@@ -213,7 +212,7 @@ class Supervision:
         for one in self._containers.values():
             if one.pid == session:
                 return one.id
-        return owner(pid)
+        return proc.container_of(pid)
 
     def _report(self, container: Supervised) -> None:
         del self._containers[container.id]
