@@ -51,6 +51,9 @@ def test_it_is_scaled_a_lone_exit_is_replaced_and_the_launchers_word_ends_it(
     wait_until(lambda: len(uids(bench)) == 2 and len(uids(bench).items() & first.items()) == 1)
     running(bench, "learn-worker-0", "learn-worker-1")
     assert len(etcd.keys()) > 1
+    # Until the new launcher has met the other: its first word would take back the other's `completed`.
+    logs = bench.state_root / "default" / "learn" / "logs"
+    wait_until(lambda: any("nodes" in one.read_text() for one in logs.glob("*.1.log")))
     (bench.folder / "done").touch()
     said, _ = started.communicate(timeout=60)
     assert started.returncode == 0, said
