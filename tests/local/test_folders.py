@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from paddlejob import PaddleJob, errors
-from paddlejob.local.errors import BadName
+from paddlejob.errors import Invalid
 from paddlejob.local.state import Folder
 from tests.local.workbench import Workbench, a_role
 
@@ -20,7 +20,7 @@ STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n
 @pytest.mark.parametrize("said", STRAY)
 def test_only_a_dns_label_becomes_a_folder(tmp_path: Path, said: str) -> None:
     for pair in ((said, "name"), ("namespace", said)):
-        with pytest.raises(BadName, match="lower-case letters, digits and '-'"):
+        with pytest.raises(Invalid, match="lower-case letters, digits and '-'"):
             Folder.of(tmp_path, *pair)
 
 

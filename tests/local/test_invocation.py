@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, Surroundings, process
 from paddlejob.local.processes import Process
+from paddlejob.local.volumes import NotYet
 
 POD: dict[str, Any] = {
     "metadata": {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.errors import BadFile
+from paddlejob.errors import Invalid
 from paddlejob.local.manifest import read_manifest
 
 JOB = """
@@ -68,6 +68,6 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_file_is_refused_with_a_sentence_that_says_where(tmp_path: Path, case: str) -> None:
     text, said = BAD[case]
-    with pytest.raises(BadFile, match=r"job\.yaml") as refused:
+    with pytest.raises(Invalid, match=r"job\.yaml") as refused:
         read_manifest(written(tmp_path, text))
     assert said in str(refused.value)

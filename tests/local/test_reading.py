@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.local.errors import BadFile
+from paddlejob.errors import Invalid
 from paddlejob.local.reading import only_job, read_file, read_text
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ POD = "spec.worker.template.spec"
 
 
 def said(text: str) -> str:
-    with pytest.raises(BadFile) as refused:
+    with pytest.raises(Invalid) as refused:
         only_job("job.yaml", read_text(text, "job.yaml"))
     return str(refused.value)
 
@@ -203,8 +203,8 @@ def test_a_file_of_many_aliases_is_read_once() -> None:
 
 
 def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match=r"nowhere\.yaml: cannot be read: No such file"):
+    with pytest.raises(Invalid, match=r"nowhere\.yaml: cannot be read: No such file"):
         read_file(tmp_path / "nowhere.yaml")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadFile, match="binary: is not a text file in UTF-8"):
+    with pytest.raises(Invalid, match="binary: is not a text file in UTF-8"):
         read_file(tmp_path / "binary")

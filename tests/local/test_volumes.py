@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddlejob.local.errors import NotYet
-from paddlejob.local.volumes import Volumes
+from paddlejob.local.volumes import NotYet, Volumes
 
 MAPS = {"ConfigMap/files": {"a.txt": "A", "b.txt": "B"}, "Secret/keys": {"token": "t"}}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddlejob import PaddleJob
-from paddlejob.local.errors import AlreadyRunning
+from paddlejob.errors import AlreadyExists
 from paddlejob.local.state import Folder
 from tests.local.test_interpreter import a_python
 from tests.local.workbench import Workbench, a_role
@@ -51,7 +51,7 @@ def test_who_dies_while_starting_leaves_the_name_free(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", claims], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"claimed\n"
-        with pytest.raises(AlreadyRunning, match="another process starts or removes job at this moment"):
+        with pytest.raises(AlreadyExists, match="another process starts or removes job at this moment"):
             folder.claim()
         other.send_signal(signal.SIGKILL)
     folder.claim().free()

@@ -31,7 +31,7 @@ def test_a_job_from_its_submission_to_its_end() -> None:
     assert sorted(job.logs()) == [Line(f"job-worker-{i}", f"I am {i} of 2, YES") for i in (0, 1)]
     assert [one.reason for one in job.events()][-1] == "Completed"
     job.delete()
-    with pytest.raises(errors.NotFound, match="no local job job"):
+    with pytest.raises(errors.NotFound, match="no job job"):
         _ = job.status
 
 
@@ -118,7 +118,7 @@ def test_a_job_is_found_again_by_its_name() -> None:
     assert found.status.phase == "Completed"
     assert [line.text for line in found.logs()] == ["hello"]
     found.delete()
-    with pytest.raises(errors.NotFound, match="no local job other"):
+    with pytest.raises(errors.NotFound, match="no job other"):
         PaddleJob.get("other", local=True)
 
 

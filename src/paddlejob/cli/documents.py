@@ -8,7 +8,6 @@ from typing import Any
 
 from paddlejob.api.names import KIND
 from paddlejob.cli.errors import BadUse
-from paddlejob.local.errors import BadFile
 from paddlejob.local.reading import Document, read_file, read_text
 
 Json = dict[str, Any]
@@ -19,10 +18,7 @@ def read_objects(path: Path) -> list[Json]:
     where = "standard input" if str(path) == "-" else str(path)
     if len(where) > 1 and where.startswith("-"):
         raise BadUse(f"unknown option: {where}: --help shows all")  # a file may be called -, nothing else may begin so
-    try:
-        found = read_text(sys.stdin.read(), where) if str(path) == "-" else read_file(path)
-    except BadFile as error:
-        raise BadUse(str(error)) from error
+    found = read_text(sys.stdin.read(), where) if str(path) == "-" else read_file(path)
     return [_checked(one, where) for one in found]
 
 

@@ -9,7 +9,6 @@ from cyclopts import App, CycloptsError, Parameter
 
 from paddlejob.cli.errors import exit_code
 from paddlejob.errors import PaddleJobError
-from paddlejob.local.errors import LocalError
 from paddlejob.terminal import lines
 
 INTERRUPTED = 130
@@ -66,9 +65,9 @@ def main() -> None:
         sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)  # what was wrong has been printed
-    except (PaddleJobError, LocalError) as error:
+    except PaddleJobError as error:
         print(*lines(f"paddlejob: {error}"), sep="\n", file=sys.stderr)
-        sys.exit(2 if isinstance(error, LocalError) else exit_code(error))
+        sys.exit(exit_code(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

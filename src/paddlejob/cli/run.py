@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +13,9 @@ from paddlejob.api import PaddleJob
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import logs_hint, show
 from paddlejob.cli.views import LiveView, PlainView, View
-from paddlejob.errors import PaddleJobError
-from paddlejob.local.errors import CannotStart
 from paddlejob.local.manifest import read_manifest
-from paddlejob.local.processes import Supervisor, SupervisorLost
-from paddlejob.local.state import Folder, root
+from paddlejob.local.processes import Supervisor
+from paddlejob.local.state import Folder, explained
 from paddlejob.places.start import Asked, Start, prepare
 from paddlejob.terminal import lines
 
@@ -51,7 +48,7 @@ def run(
         python=python,
         one_address=one_address,
     )
-    try:
+    with explained():
         start = prepare(asked)
         if start.advice:
             console.print(f"note: {start.advice}", style="yellow", soft_wrap=True)
@@ -63,12 +60,6 @@ def run(
             )
             return 0
         return asyncio.run(_run(start, Supervisor.fork(), console))
-    except SupervisorLost as error:
-        raise PaddleJobError(f"{error}; all processes of the job were ended") from error
-    except CannotStart as error:
-        raise PaddleJobError(str(error)) from error
-    except OSError as error:
-        raise PaddleJobError(f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}") from error
 
 
 async def _run(start: Start, supervisor: Supervisor, console: Console) -> int:

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from paddlejob.local.errors import NoPython
+from paddlejob.errors import Invalid
 
 HOW_TO_GET_ONE = (
     "no Python with PaddlePaddle was found; a job that imports paddle will fail. Get one with"
@@ -45,7 +45,7 @@ def named_python(env: Mapping[str, str], said: str | None) -> Path | None:
         return None
     if found := shutil.which(name, path=env.get("PATH")):
         return Path(found)
-    raise NoPython(f"{origin}: there is no program {name}: give the path of a Python, for instance ~/paddle/bin/python")
+    raise Invalid(f"{origin}: there is no program {name}: give the path of a Python, for instance ~/paddle/bin/python")
 
 
 def find_python(env: Mapping[str, str], *, elastic: bool = False, first: Path | None = None) -> Path | None:

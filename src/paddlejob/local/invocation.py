@@ -14,10 +14,9 @@ import msgspec
 
 from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
-from paddlejob.local.errors import NotYet
 from paddlejob.local.manifest import Data
 from paddlejob.local.processes import Process
-from paddlejob.local.volumes import Volumes, really
+from paddlejob.local.volumes import NotYet, Volumes, really
 
 LOG_DIR = "PADDLE_LOG_DIR"
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")

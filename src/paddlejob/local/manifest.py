@@ -14,7 +14,7 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.api.mistakes import Json, job_of, mistakes
 from paddlejob.core.template import mapping
-from paddlejob.local.errors import BadFile
+from paddlejob.errors import Invalid
 from paddlejob.local.reading import Document, only_job, read_file
 
 Data = dict[str, str]
@@ -40,7 +40,7 @@ def as_manifest(path: Path, documents: list[Json]) -> Manifest:
     """Documents that were made in Python; `path` names them in messages."""
     job = only_job(path, [Document(one) for one in documents])
     if wrong := mistakes(job):
-        raise BadFile("\n".join(f"{path}: {one}" for one in wrong))
+        raise Invalid("\n".join(f"{path}: {one}" for one in wrong))
     return _manifest(path, job, documents)
 
 

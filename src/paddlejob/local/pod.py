@@ -17,11 +17,11 @@ from paddlejob.api import ObjectMeta, reasons
 from paddlejob.core.children import Pod, PodSpec, PodStatus
 from paddlejob.core.template import main_index, mapping, mappings
 from paddlejob.local.container import ContainerKind, LocalContainer, RestartPolicy, timestamp
-from paddlejob.local.errors import NotYet
 from paddlejob.local.invocation import Setting, process
 from paddlejob.local.logfiles import LogFile
 from paddlejob.local.processes import NotStarted, ProcessEvent, Started, Supervisor
 from paddlejob.local.removal import remove
+from paddlejob.local.volumes import NotYet
 
 DEFAULT_GRACE = 30.0
 
@@ -113,7 +113,7 @@ class LocalPod:
         try:
             made = process(one.spec, self._setting, trains=one is self.training)
         except NotYet as missing:
-            one.wait(missing.reason or reasons.CREATE_CONTAINER_CONFIG_ERROR, str(missing))
+            one.wait(missing.reason, str(missing))
             return
         one.wait(reasons.CONTAINER_CREATING, "")
         one.running = True

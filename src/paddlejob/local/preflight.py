@@ -14,23 +14,24 @@ from paddlejob.core.pods import pod
 from paddlejob.core.rendezvous import meeting_stall
 from paddlejob.core.stalls import Stall, spec_stall
 from paddlejob.core.template import containers, main_index, mapping, mappings
-from paddlejob.local.errors import BadFile, NotYet
+from paddlejob.errors import Invalid
 from paddlejob.local.invocation import Setting, Surroundings, process
 from paddlejob.local.manifest import Manifest
+from paddlejob.local.volumes import NotYet
 
 
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
     if cause := spec_stall(job) or _without_etcd(job, around):
-        raise BadFile(f"{manifest.path.name}: {cause.message}")
+        raise Invalid(f"{manifest.path.name}: {cause.message}")
     if job.spec.suspend:
-        raise BadFile(f"{manifest.path.name}: spec.suspend is true, and here nobody can resume a job: remove it to run")
+        raise Invalid(f"{manifest.path.name}: spec.suspend is true, and here nobody can resume a job: remove it to run")
     for role, asked in job.spec.roles:
         if asked.replicas:
             slot = Slot(role, 0, pod_name(job.metadata.name, role, 0))
             try:
                 _check_pod(pod(job, slot), job, manifest, around)
             except NotYet as missing:
-                raise BadFile(f"{manifest.path.name}: {role}: {missing}") from missing
+                raise Invalid(f"{manifest.path.name}: {role}: {missing}") from missing
 
 
 def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:

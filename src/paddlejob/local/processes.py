@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 import paddlejob
-from paddlejob.local.errors import LocalError
+from paddlejob.errors import PaddleJobError
 from paddlejob.local.supervisor.frames import Frames, frame
 from paddlejob.local.sweeping import sweep
 
@@ -31,7 +31,7 @@ main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 """
 
 
-class SupervisorLost(LocalError):
+class SupervisorLost(PaddleJobError):
     """There is no supervisor, though nobody closed it; every process it looked after has been ended."""
 
 
@@ -131,7 +131,9 @@ class Supervisor:
                 return
             self._finish()
             how = f"signal {-code}" if (code := self._process.returncode) < 0 else f"exit code {code}"
-            raise SupervisorLost(f"the supervisor of the job's processes (pid {self.pid}) ended with {how}")
+            raise SupervisorLost(
+                f"the supervisor of the job's processes (pid {self.pid}) ended with {how}; all of them were ended"
+            )
 
     def launch(self, id: str, process: Process, log: str) -> None:
         """Start a container, its output appended to `log`; after `close`, nothing happens."""

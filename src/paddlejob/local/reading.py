@@ -15,7 +15,7 @@ import yaml
 from paddlejob.api.mistakes import Json, Mistake, misshapen, mistakes, shown
 from paddlejob.api.mistakes import Path as FieldPath
 from paddlejob.api.names import API_VERSION, KIND
-from paddlejob.local.errors import BadFile
+from paddlejob.errors import Invalid
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "object", "additionalProperties": _TEXT}
@@ -57,9 +57,9 @@ def read_file(path: Path) -> list[Document]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror}") from error
+        raise Invalid(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise BadFile(f"{path}: is not a text file in UTF-8") from error
+        raise Invalid(f"{path}: is not a text file in UTF-8") from error
     return read_text(text, str(path))
 
 
@@ -76,12 +76,12 @@ def read_text(text: str, source: str) -> list[Document]:
                 documents.append(Document(one if isinstance(one, dict) else {}, _at(node, path)[0].line + 1))
                 found += [_found(node, path, wrong) for wrong in _wrong(one)]
     except yaml.YAMLError as error:
-        raise BadFile(_not_yaml(error, text, source)) from error
+        raise Invalid(_not_yaml(error, text, source)) from error
     finally:
         loader.dispose()
     if found:
         lines = [f"{source}:{one.line}:{one.column}: {one.text}" for one in sorted(found)]
-        raise BadFile("\n".join([f"{source}: {len(lines)} mistakes", *lines] if len(lines) > 1 else lines))
+        raise Invalid("\n".join([f"{source}: {len(lines)} mistakes", *lines] if len(lines) > 1 else lines))
     return documents
 
 
@@ -92,10 +92,10 @@ def only_job(source: object, documents: list[Document]) -> Json:
         return jobs[0].body
     if jobs:
         lines = " and ".join(str(one.line) for one in jobs)
-        raise BadFile(f"{source}: it must hold one PaddleJob, and holds {len(jobs)}, at lines {lines}: split the file")
+        raise Invalid(f"{source}: it must hold one PaddleJob, and holds {len(jobs)}, at lines {lines}: split the file")
     others = ", ".join(sorted({str(one.kind) for one in documents}))
     holds = f"no PaddleJob, only {others}" if others else "nothing"
-    raise BadFile(f"{source}: it holds {holds}: write a document with kind: {KIND}")
+    raise Invalid(f"{source}: it holds {holds}: write a document with kind: {KIND}")
 
 
 def _opened(body: Any) -> Iterator[tuple[FieldPath, Any]]:

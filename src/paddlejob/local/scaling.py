@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 
-from paddlejob.local.errors import CannotScale
+from paddlejob.errors import NotHere
 from paddlejob.local.state import Folder, State
 
 FILE = "replicas"
@@ -18,12 +18,12 @@ SIGNAL = signal.SIGUSR1
 def ask(folder: Folder, state: State, replicas: int) -> None:
     name, worker = state.job.metadata.name, state.job.spec.worker
     if not state.job.spec.is_elastic or worker is None:
-        raise CannotScale(f"{name} is not elastic: only a job with spec.elastic: 1 can be scaled")
+        raise NotHere(f"{name} is not elastic: only a job with spec.elastic: 1 can be scaled")
     least, most = worker.bounds
     if not least <= replicas <= most:
-        raise CannotScale(f"{name} can have {least} to {most} workers (worker.requests and limits), not {replicas}")
+        raise NotHere(f"{name} can have {least} to {most} workers (worker.requests and limits), not {replicas}")
     if not state.alive or state.job.status.finished:
-        raise CannotScale(f"{name} has ended: there is nothing to scale")
+        raise NotHere(f"{name} has ended: there is nothing to scale")
     folder.put(FILE, str(replicas).encode())
     os.kill(state.pid, SIGNAL)
 

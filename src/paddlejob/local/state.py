@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from paddlejob.api import PaddleJob
 from paddlejob.api.names import is_label
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
-from paddlejob.local.errors import AlreadyRunning, BadName, NoSuchJob
+from paddlejob.errors import AlreadyExists, Invalid, NotFound, PaddleJobError
 from paddlejob.local.lock import Lock
 from paddlejob.local.removal import remove
 from paddlejob.local.supervisor.proc import is_alive
@@ -94,11 +94,11 @@ class Folder:
         try:
             lock = Lock.take(self.lock)
         except BlockingIOError as error:
-            raise AlreadyRunning(f"another process starts or removes {name} at this moment: try again") from error
+            raise AlreadyExists(f"another process starts or removes {name} at this moment: try again") from error
         try:
             if (state := self.read()) and state.alive:
                 said = f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`"
-                raise AlreadyRunning(said)
+                raise AlreadyExists(said)
             if state:
                 clear_up(state)
             remove(self.path)
@@ -164,7 +164,7 @@ def _label(what: str, said: str) -> str:
     """Both become folders, so neither may say where: a DNS label names nothing but itself."""
     if is_label(said):
         return said
-    raise BadName(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
+    raise Invalid(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
 
 
 def clear_up(state: State) -> None:
@@ -186,7 +186,16 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     folder = Folder.of(base, namespace, name)
     state = folder.look()
     if state is None:
-        raise NoSuchJob(
+        raise NotFound(
             f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
         )
     return folder, state
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        said = f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"
+        raise PaddleJobError(said) from error

@@ -13,13 +13,20 @@ from typing import Any
 
 from paddlejob.api import reasons
 from paddlejob.core.template import mapping, mappings
-from paddlejob.local.errors import NotYet
 from paddlejob.local.manifest import Data
 
 Mounts = tuple[tuple[str, str], ...]
 """Mount paths and the real paths behind them, longest mount first."""
 
 SHARED_MEMORY = "/dev/shm"
+
+
+class NotYet(Exception):
+    """What a container needs is not there for now. Carries the reason that a kubelet would give."""
+
+    def __init__(self, message: str, reason: str = reasons.CREATE_CONTAINER_CONFIG_ERROR) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Volumes:

@@ -19,8 +19,8 @@ import msgspec
 import paddlejob
 from paddlejob.api import PaddleJob
 from paddlejob.core.ports import ports_needed
+from paddlejob.errors import PaddleJobError
 from paddlejob.local.addresses import find_endpoints
-from paddlejob.local.errors import CannotStart
 from paddlejob.local.interpreter import HOW_TO_GET_AN_ELASTIC_ONE, HOW_TO_GET_ONE, find_python, named_python
 from paddlejob.local.invocation import Surroundings
 from paddlejob.local.lock import Lock
@@ -100,7 +100,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         os.close(self.lock)
         if STARTED not in done.stdout:
             said = log.read_text(errors="replace").strip().splitlines()
-            raise CannotStart(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
+            raise PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
 
 
 def prepare(asked: Asked) -> Start:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,9 @@ from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.meta import Key
 from paddlejob.api.names import ROLES
 from paddlejob.core.children import Pod
-from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
-from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
+from paddlejob.local.state import NAMESPACE, Folder, State, explained, find, folders, root
 from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Line, Wanted, loop
 
@@ -55,7 +54,7 @@ class ThisMachine:
         from asyncio import to_thread  # noqa: PLC0415 - as everywhere here: a look needs no event loop
 
         def start() -> Found:
-            with _explained():
+            with explained():
                 manifest = _manifest(description)
                 prepare(Asked(manifest=manifest, volumes=self._volumes, ours=self._ours)).in_background()
                 return _found(*find(_root(), manifest.job.metadata.namespace or NAMESPACE, description.name))
@@ -66,11 +65,11 @@ class ThisMachine:
         return _found(*self._state(key))
 
     def _state(self, key: Key) -> tuple[Folder, State]:
-        with _explained():
+        with explained():
             return find(_root(), *key)
 
     async def list(self, namespace: str | None) -> tuple[Found, ...]:
-        with _explained():
+        with explained():
             return tuple(_found(*one) for one in folders(_root(), namespace))
 
     async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
@@ -78,7 +77,7 @@ class ThisMachine:
         first = True
         async with aclosing(_looks()) as looks:
             async for _ in looks:
-                with _explained():
+                with explained():
                     seen = (_found(*one) for one in folders(_root(), namespace))
                     now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
                 now = {**dict.fromkeys(told), **now}
@@ -120,7 +119,7 @@ class ThisMachine:
         )
 
     async def scale(self, job: PaddleJob, workers: int) -> None:
-        with _explained():
+        with explained():
             scaling.ask(*self._state(job.metadata.key), workers)
 
     async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
@@ -188,21 +187,3 @@ def _at_home(document: Json) -> Json:
             if at and not Path(at).is_dir() and not any(at == one or at.startswith(f"{one}/") for one in mounted):
                 del container["workingDir"]
     return made
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except local.AlreadyRunning as error:
-        raise errors.AlreadyExists(str(error)) from error
-    except local.NoSuchJob as error:
-        raise errors.NotFound(str(error)) from error
-    except local.CannotScale as error:
-        raise errors.NotHere(str(error)) from error
-    except (local.BadFile, local.BadName, local.NoPython) as error:
-        raise errors.Invalid(str(error)) from error
-    except local.LocalError as error:
-        raise errors.PaddleJobError(str(error)) from error
-    except OSError as error:
-        raise errors.PaddleJobError(f"cannot keep the job's state in {_root()}: {error.strerror or error}") from error

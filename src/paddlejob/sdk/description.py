@@ -16,7 +16,7 @@ import yaml
 
 from paddlejob.api.mistakes import Mistake, mistakes, shown
 from paddlejob.api.names import API_VERSION, CONTAINER, KIND, ROLES
-from paddlejob.local.errors import BadFile
+from paddlejob.errors import Invalid
 from paddlejob.local.reading import Document, only_job, read_file, read_text
 from paddlejob.places.place import Description, Json
 from paddlejob.sdk.volumes import Volume, mount, named
@@ -125,7 +125,7 @@ def read(source: str | Path) -> Description:
             return _described(read_text(source, "the YAML"), "the YAML", Path.cwd())
         path = Path(source)
         return _described(read_file(path), str(path), path.resolve().parent)
-    except BadFile as error:
+    except Invalid as error:
         raise ValueError(str(error)) from error
 
 
