@@ -136,4 +136,4 @@ def test_a_notebook_shows_a_table() -> None:
     assert "Failed" in shown
     assert "on this machine" in shown
     job.delete()
-    assert "no local job" in job._repr_html_()
+    assert "there is no job" in job._repr_html_()
