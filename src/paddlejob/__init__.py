@@ -8,26 +8,26 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as typing's, without loading it: whatever is imported from this package pays for it
 if TYPE_CHECKING:
+    from paddlejob.errors import PaddleJobError
     from paddlejob.sdk.aio import AsyncPaddleJob
     from paddlejob.sdk.datasets import dataset_from_reader, dist_reader
-    from paddlejob.sdk.errors import PaddleJobError
     from paddlejob.sdk.job import PaddleJob
     from paddlejob.sdk.training import dist_train, trainer_id, trainers
     from paddlejob.sdk.volumes import NFS, PVC, CephFSVolume, HostPath
 
 _HOMES = {
-    "AsyncPaddleJob": "aio",
-    "CephFSVolume": "volumes",
-    "HostPath": "volumes",
-    "NFS": "volumes",
-    "PVC": "volumes",
-    "PaddleJob": "job",
+    "AsyncPaddleJob": "sdk.aio",
+    "CephFSVolume": "sdk.volumes",
+    "HostPath": "sdk.volumes",
+    "NFS": "sdk.volumes",
+    "PVC": "sdk.volumes",
+    "PaddleJob": "sdk.job",
     "PaddleJobError": "errors",
-    "dataset_from_reader": "datasets",
-    "dist_reader": "datasets",
-    "dist_train": "training",
-    "trainer_id": "training",
-    "trainers": "training",
+    "dataset_from_reader": "sdk.datasets",
+    "dist_reader": "sdk.datasets",
+    "dist_train": "sdk.training",
+    "trainer_id": "sdk.training",
+    "trainers": "sdk.training",
 }
 
 __all__ = [
@@ -52,7 +52,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'paddlejob' has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - see above
 
-    value: object = getattr(import_module(f"paddlejob.sdk.{home}"), name)
+    value: object = getattr(import_module(f"paddlejob.{home}"), name)
     globals()[name] = value
     return value
 

@@ -21,14 +21,14 @@ class EtcdError(Exception):
     """What was asked of which etcd, and why it failed."""
 
 
-class Etcd:
+class EtcdClient:
     """`server` is ADDRESS:PORT in every call: jobs may use different ones."""
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
-    async def __aenter__(self) -> Etcd:
+    async def __aenter__(self) -> EtcdClient:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:

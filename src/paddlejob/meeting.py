@@ -11,21 +11,20 @@ from datetime import datetime, timezone
 
 import msgspec
 
-from paddlejob import core
-from paddlejob.core import AskEtcd, ForgetEtcd, Question, Said
-from paddlejob.etcd import Etcd, EtcdError
+from paddlejob.core import AskEtcd, Etcd, ForgetEtcd, Question, Said
+from paddlejob.etcd import EtcdClient, EtcdError
 
 
 class Meetings:
     """By the UID of the job. `server` is the etcd of jobs that name none."""
 
     def __init__(self, server: str = "", now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        self._nothing = core.Etcd(server)
-        self._known: dict[str, core.Etcd] = {}
-        self._client = Etcd()
+        self._nothing = Etcd(server)
+        self._known: dict[str, Etcd] = {}
+        self._client = EtcdClient()
         self._now = now
 
-    def known(self, uid: str) -> core.Etcd:
+    def known(self, uid: str) -> Etcd:
         return self._known.get(uid, self._nothing)
 
     def forget(self, uid: str) -> None:

@@ -74,11 +74,6 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "ps with elastic": (a_job("sample", ps=a_role(1), elastic=1, worker=BOUNDED), message("no parameter servers")),
     "heter without ps": (a_job("sample", heter=a_role(1)), NO_SERVERS),
     "heter with zero ps": (a_job("sample", heter=a_role(1), ps=a_role(0)), NO_SERVERS),
-    "elastic without bounds": (a_job("sample", elastic=1), message("set worker.requests and worker.limits")),
-    "elastic without limits": (
-        a_job("sample", elastic=1, worker={**a_role(2), "requests": 1}),
-        message("set worker.requests and worker.limits"),
-    ),
     "requests above replicas": (changed("spec.worker.requests", 3), message("replicas or below")),
     "replicas above limits": (changed("spec.worker.limits", 1), message("replicas or above")),
     "two clean policies": (
@@ -144,6 +139,8 @@ TAKEN: dict[str, Json] = {
     "zero servers": a_job("sample", ps=a_role(0)),
     "zero heter workers": a_job("sample", heter=a_role(0)),
     "an elastic job": a_job("sample", elastic=1, worker=BOUNDED),
+    "an elastic job without bounds": a_job("sample", elastic=1),
+    "an elastic job without limits": a_job("sample", elastic=1, worker={**a_role(2), "requests": 1}),
     "elastic: 0 with servers": a_job("sample", elastic=0, ps=a_role(1)),
     "bounds without elastic": a_job("sample", worker={**a_role(2), "requests": 2, "limits": 2}),
     "the same policy twice": a_job("sample", cleanPodPolicy="Never", cleanPolicy="Never"),

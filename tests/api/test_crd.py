@@ -151,12 +151,12 @@ REFUSED = {
     "requests above replicas": "requests is the least number",
     "limits below replicas": "limits is the largest number",
     "servers in an elastic job": "elastic jobs have no parameter servers",
-    "an elastic job without bounds": "set worker.requests and worker.limits",
     "a name that is no label": "becomes part of host names",
     "a name too long": "metadata.name is too long",
     "servers changed": "spec.ps cannot be changed",
     "workers changed": "spec.worker cannot be changed",
     "replicas changed": "spec.worker.replicas can change only in elastic jobs",
+    "replicas changed beyond bounds": "change between worker.requests and worker.limits",
     "network changed": "intranet, elastic and schedulingPolicy cannot be changed",
 }
 

@@ -78,7 +78,7 @@ def silent() -> Iterator[tuple[str, Json, str]]:
     yield "workers that are no mapping are not missing", {"worker": [a_role(1)]}, "spec.worker"
     yield "misspelt containers are not missing", {"worker": {"template": {"spec": {"container": []}}}}, "container"
     role: Any = {**a_role(2), "requests": "one", "limits": 4}
-    yield "bounds of another type are not missing", {"elastic": 1, "worker": role}, "spec.worker.requests"
+    yield "bounds of another type are not compared", {"elastic": 1, "worker": role}, "spec.worker.requests"
 
 
 @pytest.mark.parametrize(

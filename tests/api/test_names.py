@@ -65,7 +65,6 @@ def test_the_public_names_of_api() -> None:
 def test_the_public_names_of_core() -> None:
     assert sorted(paddlejob.core.__all__, key=str.lower) == [
         "Action",
-        "Announce",
         "AskEtcd",
         "Child",
         "ConfigMap",
@@ -73,6 +72,7 @@ def test_the_public_names_of_core() -> None:
         "Delete",
         "Etcd",
         "ForgetEtcd",
+        "JobEvent",
         "KINDS",
         "observe",
         "Observed",

@@ -62,6 +62,20 @@ def test_the_cleaning_of(written: PaddleJobSpec, policy: CleanPodPolicy) -> None
     assert written.cleaning == policy
 
 
+BOUNDS: dict[str, tuple[Role, tuple[int, int]]] = {
+    "silence": (Role(replicas=3), (3, 3)),
+    "both": (Role(replicas=3, requests=2, limits=4), (2, 4)),
+    "the least": (Role(replicas=3, requests=2), (2, 3)),
+    "the most": (Role(replicas=3, limits=4), (3, 4)),
+    "more replicas than an API server would take": (Role(replicas=3, limits=2), (2, 2)),
+}
+
+
+@pytest.mark.parametrize(("written", "bounds"), BOUNDS.values(), ids=BOUNDS.keys())
+def test_the_bounds_of(written: Role, bounds: tuple[int, int]) -> None:
+    assert written.bounds == bounds
+
+
 def test_servers_come_first_however_they_are_written() -> None:
     written = spec(heter={"replicas": 3}, worker={"replicas": 2}, ps={"replicas": 1})
     assert written.roles == (("ps", Role(replicas=1)), ("worker", Role(replicas=2)), ("heter", Role(replicas=3)))

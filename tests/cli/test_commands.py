@@ -40,7 +40,7 @@ def test_crd_prints_what_is_checked_in(version: str) -> None:
 def test_help_tells_what_every_command_does() -> None:
     said = paddlejob("--help").stdout
     assert "Print the CustomResourceDefinition of PaddleJob." in said
-    assert "Turn PaddleJobs into pods and drive them to their end." in said
+    assert "Run the operator." in said
 
 
 BAD_USE = {

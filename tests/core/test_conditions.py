@@ -12,7 +12,7 @@ import pytest
 from paddlejob.api import Condition, PaddleJob
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.conditions import conditions
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.times import timestamp
 from tests.builders import EARLIER, NOW, NOW_TEXT, a_job
 

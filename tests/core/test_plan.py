@@ -13,7 +13,7 @@ import pytest
 
 from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
 from paddlejob.api.status import Phase
-from paddlejob.core import Announce, Observed, Plan, Pod, observe, plan
+from paddlejob.core import JobEvent, Observed, Plan, Pod, observe, plan
 from tests.builders import (
     EARLIER,
     NOW,
@@ -37,10 +37,10 @@ def running(job: PaddleJob) -> list[Pod]:
     return [one.running().build() for one in pods_of(job).values()]
 
 
-def test_a_new_job_is_announced_and_its_pods_are_made_servers_first() -> None:
+def test_a_new_job_has_an_event_and_its_pods_are_made_servers_first() -> None:
     job = a_ps_job().at_generation(4).build()
     made = plan(job, observe(job), NOW)
-    assert made.events == (Announce("Normal", "Created", "creating 2 ps and 2 worker pods in PS mode", 0),)
+    assert made.events == (JobEvent("Normal", "Created", "creating 2 ps and 2 worker pods in PS mode", 0),)
     names = ["train-ps-0", "train-ps-1", "train-worker-0", "train-worker-1"]
     assert [(one.kind, one.name) for one in made.creates] == [("Pod", name) for name in names]
     assert len(made.actions) == len(names)
@@ -63,7 +63,7 @@ def test_a_new_job_is_announced_and_its_pods_are_made_servers_first() -> None:
 def test_a_job_that_runs_says_so() -> None:
     job = a_ps_job().in_phase("Starting").build()
     made = plan(job, observe(job, [*running(job), a_config_map(job)]), NOW)
-    assert (made.events, made.actions) == ((Announce("Normal", "Started", "all pods run", 0),), ())
+    assert (made.events, made.actions) == ((JobEvent("Normal", "Started", "all pods run", 0),), ())
     assert (made.status.phase, made.status.start_time) == ("Running", EARLIER)
     found = made.status.condition("Running")
     assert found is not None
@@ -76,7 +76,7 @@ def test_a_completed_job_keeps_its_last_counts() -> None:
         one.succeeded().build() if "worker" in name else one.running().build() for name, one in pods_of(job).items()
     ]
     made = plan(job, observe(job, [*pods, a_config_map(job)]), NOW)
-    assert (made.events, made.actions) == ((Announce("Normal", "Completed", "2 of 2 workers succeeded", 0),), ())
+    assert (made.events, made.actions) == ((JobEvent("Normal", "Completed", "2 of 2 workers succeeded", 0),), ())
     status = made.status
     assert (status.phase, status.reason, status.completion_time) == ("Completed", "", NOW_TEXT)
     assert (status.ps, status.worker) == (RoleStatus(running=2, ready="2/2"), RoleStatus(succeeded=2, ready="0/2"))
@@ -108,7 +108,7 @@ def test_a_job_failed_by(pod: Pod, message: str, failure: Failure) -> None:
     job = a_job().in_phase("Running").build()
     owned = Pod(metadata=a_pod().of(job, "worker", 0).build().metadata, spec=pod.spec, status=pod.status)
     made = plan(job, observe(job, [owned, a_config_map(job)]), NOW)
-    assert (made.events, made.actions) == ((Announce("Warning", "Failed", message, 0),), ())
+    assert (made.events, made.actions) == ((JobEvent("Warning", "Failed", message, 0),), ())
     status = made.status
     assert (status.phase, status.reason, status.message, status.failure) == ("Failed", failure.reason, message, failure)
     assert status.completion_time == NOW_TEXT
@@ -120,7 +120,7 @@ def test_a_job_failed_by(pod: Pod, message: str, failure: Failure) -> None:
 def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     job = a_ps_job().in_phase("Running").build()
     made = plan(job, observe(job, [*running(job)[1:], a_config_map(job)]), NOW)
-    assert kinds(made) == ["Announce"]
+    assert kinds(made) == ["JobEvent"]
     assert made.status.phase == "Restarting"
     assert made.status.failure == Failure(
         pod="train-ps-0", reason="PodLost", message="pod train-ps-0 was deleted while the job ran"
@@ -177,7 +177,7 @@ def test_a_refusal_is_told_once_and_tried_again_in_time() -> None:
     early, late = a_refusal("Pod", "train-ps-0", seconds=10), a_refusal("Pod", "train-ps-1", seconds=60)
     seen = observe(job, refusals=[late, early])
     made = plan(job, seen, NOW)
-    assert kinds(made) == ["Announce", "Create", "Create"]
+    assert kinds(made) == ["JobEvent", "Create", "Create"]
     assert made.wake_at == early.retry_at
     found = made.status.condition("Stalled")
     assert found is not None
@@ -200,7 +200,7 @@ UNRUNNABLE: dict[str, JobBuilder] = {
 @pytest.mark.parametrize("job", UNRUNNABLE.values(), ids=UNRUNNABLE.keys())
 def test_nothing_is_made_for_a_job_that_cannot_run(job: JobBuilder) -> None:
     made = plan(job.build(), observe(job.build()), NOW)
-    assert kinds(made) == ["Announce"]
+    assert kinds(made) == ["JobEvent"]
     assert made.status.phase == "Pending"
     found = made.status.condition("Stalled")
     assert found is not None
@@ -245,13 +245,13 @@ def test_a_life_by_address() -> None:
     pod = a_pod().of(job.build(), "worker", 0)
     environment = [a_config_map(job.build())]
     moments = [
-        ([], [], ["Announce", "Create"], "Pending"),
+        ([], [], ["JobEvent", "Create"], "Pending"),
         ([pod], [], [], "Pending"),
         ([pod.with_address("10.0.0.1")], [], ["Create"], "Starting"),
         ([pod.with_address("10.0.0.1")], environment, ["Touch"], "Starting"),
         ([pod.with_address("10.0.0.1").touched()], environment, [], "Starting"),
-        ([pod.running()], environment, ["Announce"], "Running"),
-        ([pod.succeeded()], environment, ["Announce"], "Completed"),
+        ([pod.running()], environment, ["JobEvent"], "Running"),
+        ([pod.succeeded()], environment, ["JobEvent"], "Completed"),
         ([pod.succeeded()], environment, [], "Completed"),
     ]
     for pods, maps, actions, phase in moments:

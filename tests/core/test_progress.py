@@ -10,7 +10,7 @@ import pytest
 from paddlejob.api import RoleStatus
 from paddlejob.api.status import Phase
 from paddlejob.core import observe
-from paddlejob.core.progress import counts, phase
+from paddlejob.core.fixed import counts, phase
 from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod
 
 JOB = a_job().with_workers(2)
@@ -84,7 +84,7 @@ def test_when(job: JobBuilder, pods: Pods, expected: Phase, workers: RoleStatus)
     built = job.build()
     there = [one.of(built, "worker", index).build() for index, one in enumerate(pods) if one]
     observed = observe(built, there)
-    assert phase(built, observed) == expected
+    assert phase(built, built.status, observed) == expected
     assert counts(built, observed, "worker") == workers
 
 
@@ -97,4 +97,4 @@ def test_servers_are_counted_apart() -> None:
 
 def test_a_job_that_wants_no_pods_does_not_run() -> None:
     job = a_job().without_workers().build()
-    assert phase(job, observe(job)) == "Pending"
+    assert phase(job, job.status, observe(job)) == "Pending"

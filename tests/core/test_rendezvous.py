@@ -12,7 +12,7 @@ from paddlejob.core import AskEtcd, Create, Etcd, Observed, Pod, Said, observe
 from paddlejob.core.building import build
 from paddlejob.core.environment import job_id
 from paddlejob.core.pods import pod
-from paddlejob.core.rendezvous import ask, environment, forget, forgetting_ends, hindrance, server, silence
+from paddlejob.core.rendezvous import ask, environment, etcd_stall, forget, forgetting_ends, meeting_stall, server
 from tests.builders import ETCD, NOW, JobBuilder, a_job, a_template, an_elastic_job, pods_of
 
 JOB = an_elastic_job(workers=3)
@@ -40,7 +40,7 @@ def test_its_etcd_is(job: JobBuilder, expected: str) -> None:
     assert server(job.build(), Etcd("10.0.0.9:2379")) == expected
 
 
-HINDRANCES: dict[str, tuple[str, str, str]] = {
+MEETING_STALLS: dict[str, tuple[str, str, str]] = {
     "an address": (ETCD, "", ""),
     "none at all": ("", "EtcdMissing", "annotation batch.paddlepaddle.org/etcd-server, or start the operator with"),
     "a host name": ("etcd.infra:2379", "EtcdAddress", "such as 10.96.0.50:2379, and is etcd.infra:2379"),
@@ -50,9 +50,9 @@ HINDRANCES: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "reason", "message"), HINDRANCES.values(), ids=HINDRANCES)
+@pytest.mark.parametrize(("given", "reason", "message"), MEETING_STALLS.values(), ids=MEETING_STALLS)
 def test_workers_can_meet_only_at_an_address(given: str, reason: str, message: str) -> None:
-    cause = hindrance(JOB.annotated({ANNOTATION_ETCD: given}).build(), Etcd())
+    cause = meeting_stall(JOB.annotated({ANNOTATION_ETCD: given}).build(), Etcd())
     assert (cause.reason if cause else "") == reason
     assert message in (cause.message if cause else "")
 
@@ -61,11 +61,11 @@ def heard(said: Said | None) -> Observed:
     return observe(JOB.build(), etcd=Etcd(said=said))
 
 
-def test_silence_says_what_etcd_said_or_nothing() -> None:
-    assert silence(JOB.build(), heard(None)) is None
-    assert silence(JOB.build(), heard(ANSWER)) is None
-    assert silence(JOB.build(), heard(Said("another-id", NOW, error="gone"))) is None
-    cause = silence(JOB.build(), heard(Said(ID, NOW, error="etcd at 10.96.0.50:2379 cannot be reached")))
+def test_an_etcd_that_fails_is_a_stall() -> None:
+    assert etcd_stall(JOB.build(), heard(None)) is None
+    assert etcd_stall(JOB.build(), heard(ANSWER)) is None
+    assert etcd_stall(JOB.build(), heard(Said("another-id", NOW, error="gone"))) is None
+    cause = etcd_stall(JOB.build(), heard(Said(ID, NOW, error="etcd at 10.96.0.50:2379 cannot be reached")))
     assert cause is not None
     assert cause.reason == "EtcdUnreachable"
     assert cause.message.startswith("etcd at 10.96.0.50:2379 cannot be reached: see that")
@@ -118,6 +118,15 @@ def test_no_worker_starts_before_as_many_are_placed_as_can_train() -> None:
         "TRAINER_PORTS_NUM": "20",
         "PADDLE_JOB_ENVIRONMENT_8f432e67_0": "0",
     }
+
+
+def test_without_bounds_all_workers_start_together_and_none_may_join() -> None:
+    job = a_job().with_workers(3).asking(elastic=1).annotated({ANNOTATION_ETCD: ETCD}).build()
+    two = environment(job, observe(job, [one.build() for one in [*pods_of(job).values()][:2]]))
+    all_three = environment(job, observe(job, [one.build() for one in pods_of(job).values()]))
+    assert two is None
+    assert all_three is not None
+    assert all_three["PADDLE_NNODES"] == "3:3"
 
 
 def test_a_worker_that_is_going_away_does_not_count() -> None:

@@ -39,7 +39,7 @@ def test_a_worker_that_failed_is_replaced_alone_after_a_pause(network: str) -> N
     assert {name for name in uids if uids[name] != after[name]} == {"train-worker-1"}
     status = world.job.status
     assert (status.phase, status.restarts, status.replacing, status.next_attempt_time) == ("Running", 1, (), None)
-    assert [one.reason for one in world.told] == ["Created", "Started", "Replaced", "Started"]
+    assert [one.reason for one in world.events] == ["Created", "Started", "Replaced", "Started"]
 
 
 def test_a_disrupted_worker_is_replaced_at_once_and_not_charged() -> None:

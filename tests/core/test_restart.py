@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from paddlejob.api import Condition, Failure, PaddleJob
-from paddlejob.core import Announce, Create, Delete, Plan, Update, observe, plan
+from paddlejob.core import Create, Delete, JobEvent, Plan, Update, observe, plan
 from paddlejob.core.restart import backoff
 from tests.builders import (
     EARLIER,
@@ -44,7 +44,7 @@ def test_a_failure_within_the_limit_restarts_the_whole_job_later() -> None:
     assert (status.phase, status.restarts, status.disruptions, status.attempt) == ("Restarting", 1, 0, 1)
     assert status.next_attempt_time == "2026-05-04T12:00:10Z"
     assert status.failure == Failure(pod="train-worker-0", exit_code=3, reason="Error", message="no such file")
-    assert made.events == (Announce("Warning", "Restarted", "train-worker-0 failed with exit code 3 (Error)", 1),)
+    assert made.events == (JobEvent("Warning", "Restarted", "train-worker-0 failed with exit code 3 (Error)", 1),)
     assert made.actions == ()  # nothing is deleted before the decision is written
     assert made.wake_at == NOW + timedelta(seconds=2)
 
@@ -124,13 +124,13 @@ def test_nothing_is_made_before_its_time() -> None:
 
 def test_a_pod_that_does_not_go_is_told_with_its_node() -> None:
     job, old = restarting(TWO), TWO.build()
-    stuck = pods_of(old)["train-worker-0"].running().placed("node-7").deleting()
-    soon = plan(job, observe(job, [stuck.build()]), NOW)
+    late = pods_of(old)["train-worker-0"].running().placed("node-7").deleting()
+    soon = plan(job, observe(job, [late.build()]), NOW)
     assert soon.wake_at == NOW + timedelta(seconds=30)
-    status = plan(job, observe(job, [stuck.build()]), NOW + timedelta(seconds=30)).status
+    status = plan(job, observe(job, [late.build()]), NOW + timedelta(seconds=30)).status
     assert (status.phase, status.reason) == ("Restarting", "PodsRemain")
     assert "train-worker-0 on node node-7" in status.message
-    nowhere = plan(job, observe(job, [stuck.placed("").build()]), NOW + timedelta(seconds=30)).status
+    nowhere = plan(job, observe(job, [late.placed("").build()]), NOW + timedelta(seconds=30)).status
     assert "train-worker-0: if the node" in nowhere.message
 
 

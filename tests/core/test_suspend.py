@@ -66,7 +66,7 @@ def test_a_resumed_job_starts_afresh_once_its_old_pods_are_gone() -> None:
     status = world.job.status
     assert (status.phase, status.start_time, status.attempt) == ("Running", "2026-05-04T12:00:20Z", 1)
     assert (status.restarts, status.disruptions) == (0, 0)
-    assert [one.reason for one in world.told] == ["Created", "Started", "Suspended", "Created", "Started"]
+    assert [one.reason for one in world.events] == ["Created", "Started", "Suspended", "Created", "Started"]
     found = status.condition("Suspended")
     assert found is not None
     assert found.status == "False"

@@ -17,13 +17,13 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
     KINDS,
-    Announce,
     AskEtcd,
     Child,
     Create,
     Delete,
     Etcd,
     ForgetEtcd,
+    JobEvent,
     Observed,
     Plan,
     Pod,
@@ -56,7 +56,7 @@ class World:
         self.pods: dict[str, Pod] = self.children[PODS.name]
         self.environment: dict[str, str] = {}
         self.refusals = {(one.kind, one.name): one for one in refusals}
-        self.told: list[Announce] = []
+        self.events: list[JobEvent] = []
         self.trained: set[str] = set()
         self.harmed: set[str] = set()
         self.failures = 0
@@ -84,7 +84,7 @@ class World:
                     self._update(action)
         for question in made.questions:
             self._answer(question)
-        self.told += made.events
+        self.events += made.events
         if made.expired:
             self.remove()
         if made.ports:

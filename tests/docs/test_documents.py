@@ -124,7 +124,7 @@ def test_every_reason_that_a_job_can_give_is_in_the_troubleshooting_page() -> No
 
 
 # Where a reason stands among the arguments of what carries one.
-CARRIERS = {"Announce": 1, "Deadline": 1, "NotYet": 0, "Refusal": 2, "Stall": 0, "Told": 2}
+CARRIERS = {"JobEvent": 1, "Deadline": 1, "NotYet": 0, "Refusal": 2, "Stall": 0, "Told": 2}
 
 
 def written_reasons(file: Path) -> Iterator[str]:

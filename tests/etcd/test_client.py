@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from paddlejob.etcd import Etcd, EtcdError
+from paddlejob.etcd import EtcdClient, EtcdError
 from tests.cluster.processes import free_ports
 from tests.etcd.server import EtcdServer
 
@@ -16,7 +16,7 @@ from tests.etcd.server import EtcdServer
 async def test_a_key_is_read_and_a_key_that_is_not_there_is_none(etcd: EtcdServer) -> None:
     etcd.put("/paddle/a-job", "completed")
     etcd.put("/paddle/empty", "")
-    async with Etcd() as client:
+    async with EtcdClient() as client:
         assert await client.get(etcd.address, "/paddle/a-job") == "completed"
         assert await client.get(etcd.address, "/paddle/empty") == ""
         assert await client.get(etcd.address, "/paddle/a-jo") is None
@@ -25,7 +25,7 @@ async def test_a_key_is_read_and_a_key_that_is_not_there_is_none(etcd: EtcdServe
 async def test_only_the_keys_and_prefixes_that_are_named_are_deleted(etcd: EtcdServer) -> None:
     for key in ("/paddle/job1", "/paddle/job1/beat/x", "/paddle/job10", "/job1/info/a", "/job10/info/a", "/job2"):
         etcd.put(key, "some")
-    async with Etcd() as client:
+    async with EtcdClient() as client:
         await client.delete(etcd.address, keys=("/paddle/job1",), prefixes=("/paddle/job1/", "/job1/"))
         await client.delete(etcd.address, keys=("/nothing",), prefixes=("/nothing/",))
     assert set(etcd.keys()) == {"/paddle/job10", "/job10/info/a", "/job2"}
@@ -71,7 +71,7 @@ NO_ETCD: dict[str, tuple[bytes | None, str]] = {
 
 @pytest.mark.parametrize(("raw", "message"), NO_ETCD.values(), ids=NO_ETCD)
 async def test_what_is_no_etcd_is_said_with_its_address(raw: bytes | None, message: str) -> None:
-    async with answering(raw) as address, Etcd(timeout=0.3) as client:
+    async with answering(raw) as address, EtcdClient(timeout=0.3) as client:
         with pytest.raises(EtcdError) as caught:
             await client.get(address, "/paddle/a-job")
     assert message in str(caught.value)
@@ -80,6 +80,6 @@ async def test_what_is_no_etcd_is_said_with_its_address(raw: bytes | None, messa
 
 async def test_nobody_listening_is_said_with_the_address() -> None:
     (port,) = free_ports(1)
-    async with Etcd() as client:
+    async with EtcdClient() as client:
         with pytest.raises(EtcdError, match=f"127.0.0.1:{port} cannot be reached"):
             await client.get(f"127.0.0.1:{port}", "/paddle/a-job")

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from paddlejob.kube.errors import AlreadyExists, Conflict, NotFound, ServerError, Status
+from paddlejob.kube.errors import ApiAlreadyExists, ApiConflict, ApiNotFound, ApiServerError, ApiStatus
 from paddlejob.kube.lease import Election
 from paddlejob.kube.lease_record import Lease
 from paddlejob.kube.objects import Key, Resource, T
@@ -32,30 +32,30 @@ class Leases:
     async def get(self, resource: Resource[T], namespace: str, name: str) -> T:  # noqa: ARG002 - the protocol's
         await self._come("get")
         if not self.lease:
-            raise NotFound("get", Status(404))
+            raise ApiNotFound("get", ApiStatus(404))
         return self._read(resource)
 
     async def create(self, resource: Resource[T], namespace: str, body: object) -> T:  # noqa: ARG002 - the protocol's
         await self._come("create")
         if self.lease:
-            raise AlreadyExists("create", Status(409, "AlreadyExists"))
+            raise ApiAlreadyExists("create", ApiStatus(409, "AlreadyExists"))
         return await self._store(resource, body, 1)
 
     async def replace(self, resource: Resource[T], key: Key, body: object) -> T:  # noqa: ARG002 - the protocol's
         await self._come("update")
         if not self.lease:
-            raise NotFound("update", Status(404))
+            raise ApiNotFound("update", ApiStatus(404))
         current = int(self.lease[0].metadata.resource_version)
         assert isinstance(body, Lease)
         if body.metadata.resource_version != str(current):
-            raise Conflict("update", Status(409, "Conflict"))
+            raise ApiConflict("update", ApiStatus(409, "Conflict"))
         return await self._store(resource, body, current + 1)
 
     async def _come(self, verb: str) -> None:
         self.calls.append(verb)
         await asyncio.sleep(0.01)
         if self.fault == "down":
-            raise ServerError(verb, Status(500))
+            raise ApiServerError(verb, ApiStatus(500))
         if self.fault == "hang":
             await asyncio.sleep(3600)
 

@@ -42,7 +42,7 @@ async def test_silence_is_told(server: FakeServer, client: Client) -> None:
 
 async def test_a_refusal_is_told_before_the_first_piece(server: FakeServer, client: Client) -> None:
     server.fail("any", refuses(403, "Forbidden"))
-    with pytest.raises(errors.Forbidden):
+    with pytest.raises(errors.ApiForbidden):
         await pieces(client)
 
 

@@ -129,7 +129,7 @@ async def test_every_call_is_reported(server: FakeServer) -> None:
     server.fail("any", refuses(409, "Conflict"))
     async with Client(server.config(), on_call=calls.append, concurrency=1) as client:
         await client.get(THINGS, "default", "a")
-        with pytest.raises(errors.Conflict):
+        with pytest.raises(errors.ApiConflict):
             await client.patch(THINGS, KEY, {}, subresource="status")
         async with client.watch(THINGS, None, params={"sendInitialEvents": "true"}, silence=30) as events:
             await anext(events)
@@ -203,7 +203,7 @@ async def test_after_401_the_call_is_tried_once_more_with_new_credentials(server
 async def test_a_second_401_is_raised(server: FakeServer, changes: bool, asked: int) -> None:
     server.fail("any", refuses(401, "Unauthorized"), times=2)
     async with Client(server.config(Rotating(changes))) as client:
-        with pytest.raises(errors.Unauthorized):
+        with pytest.raises(errors.ApiUnauthorized):
             await client.request("GET", "/x")
     assert len(server.requests) == asked
 

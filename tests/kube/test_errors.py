@@ -31,19 +31,19 @@ def answers(body: object, status: int = 200) -> Fault:
 
 
 REFUSALS: list[tuple[int, str, type[errors.ApiError], bool]] = [
-    (400, "BadRequest", errors.BadRequest, False),
-    (401, "Unauthorized", errors.Unauthorized, False),
-    (403, "Forbidden", errors.Forbidden, False),
-    (404, "NotFound", errors.NotFound, False),
+    (400, "BadRequest", errors.ApiBadRequest, False),
+    (401, "Unauthorized", errors.ApiUnauthorized, False),
+    (403, "Forbidden", errors.ApiForbidden, False),
+    (404, "NotFound", errors.ApiNotFound, False),
     (405, "MethodNotAllowed", errors.ApiError, False),
-    (409, "Conflict", errors.Conflict, False),
-    (409, "AlreadyExists", errors.AlreadyExists, False),
-    (410, "Gone", errors.Gone, False),
-    (400, "Expired", errors.Gone, False),
-    (422, "Invalid", errors.Invalid, False),
-    (429, "TooManyRequests", errors.TooManyRequests, True),
-    (500, "InternalError", errors.ServerError, True),
-    (503, "", errors.ServerError, True),
+    (409, "Conflict", errors.ApiConflict, False),
+    (409, "AlreadyExists", errors.ApiAlreadyExists, False),
+    (410, "Gone", errors.ApiGone, False),
+    (400, "Expired", errors.ApiGone, False),
+    (422, "Invalid", errors.ApiInvalid, False),
+    (429, "TooManyRequests", errors.ApiTooManyRequests, True),
+    (500, "InternalError", errors.ApiServerError, True),
+    (503, "", errors.ApiServerError, True),
 ]
 
 
@@ -65,20 +65,20 @@ async def test_a_refusal_keeps_the_details_and_the_time_to_wait(server: FakeServ
     server.fail("any", answers({"code": 422, "reason": "Invalid", "details": details}, 422))
     server.fail("any", refuses(429, "TooManyRequests", Retry_After="7"))
     server.fail("any", refuses(429, "TooManyRequests", Retry_After="Wed, 21 Oct 2026 07:28:00 GMT"))
-    with pytest.raises(errors.Invalid) as invalid:
+    with pytest.raises(errors.ApiInvalid) as invalid:
         await client.patch(THINGS, KEY, {}, subresource="status")
     assert invalid.value.details.causes[0].field == "spec.x"
     assert invalid.value.retry_after == 3
     assert str(invalid.value) == "patch things/status default/a: 422 Invalid"
     for expected in (7, None):
-        with pytest.raises(errors.TooManyRequests) as busy:
+        with pytest.raises(errors.ApiTooManyRequests) as busy:
             await client.get(THINGS, "default", "a")
         assert busy.value.retry_after == expected
 
 
 async def test_a_proxys_own_words_are_kept(server: FakeServer, client: Client) -> None:
     server.fail("any", answers(b"<h1>Bad gateway</h1>\xff", 502))
-    with pytest.raises(errors.ServerError, match=r"get things default/a: 502: <h1>Bad gateway"):
+    with pytest.raises(errors.ApiServerError, match=r"get things default/a: 502: <h1>Bad gateway"):
         await client.get(THINGS, "default", "a")
 
 
@@ -93,7 +93,7 @@ async def test_a_failed_create_names_the_object_as_well_as_it_can(
     server: FakeServer, client: Client, body: bytes
 ) -> None:
     server.fail("any", refuses(403, "Forbidden"))
-    with pytest.raises(errors.Forbidden, match=r"create things default/(\?|g-\*): 403"):
+    with pytest.raises(errors.ApiForbidden, match=r"create things default/(\?|g-\*): 403"):
         await client.create(THINGS, "default", body)
 
 
@@ -122,5 +122,5 @@ def test_statuses_are_made_the_same_way_for_events() -> None:
     body = a_status(410, "Expired", "old").body
     assert isinstance(body, bytes)
     error = errors.refusal("watch things", body)
-    assert isinstance(error, errors.Gone)
+    assert isinstance(error, errors.ApiGone)
     assert error.status == 410

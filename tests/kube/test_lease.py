@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from paddlejob.kube.client import Client
-from paddlejob.kube.errors import LeaseLost, NotFound
+from paddlejob.kube.errors import ApiNotFound, LeaseLost
 from paddlejob.kube.lease import Election, LeaseDurations
 from paddlejob.kube.lease_record import LEASES, Lease, LeaseMeta, LeaseSpec
 from tests.kube.fake_server import FakeServer, a_status, until
@@ -202,7 +202,7 @@ async def test_an_election_over_http_uses_get_create_and_update_of_leases_only(
             else:
                 body = msgspec.json.decode(await request.read(), type=Lease)
                 lease = await leases.replace(LEASES, ("system", "lock"), body)
-        except NotFound:
+        except ApiNotFound:
             return a_status(404, "NotFound")
         return web.Response(body=msgspec.json.encode(lease), content_type="application/json")
 

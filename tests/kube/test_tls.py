@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
 import ssl
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from paddlejob.kube.config import ClusterConfig
 from paddlejob.kube.errors import ConfigError, Unreachable
 from paddlejob.kube.proxy import Proxy
 from paddlejob.kube.tls import ssl_context
+from tests.cluster.waiting import eventually
 from tests.kube.certificates import certificates
 
 CERTS = certificates()
@@ -43,6 +46,14 @@ async def whoami(request: web.Request) -> web.Response:
     return web.json_response({"subject": str(peer["subject"]) if peer else "nobody"})
 
 
+async def goes_on(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b"more")
+        await asyncio.sleep(0.001)
+
+
 @pytest.fixture
 async def server() -> AsyncIterator[str]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(CERTS / "ca.crt"))
@@ -51,6 +62,7 @@ async def server() -> AsyncIterator[str]:
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     app = web.Application()
     app.router.add_get("/whoami", whoami)
+    app.router.add_get("/goes-on", goes_on)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
@@ -65,6 +77,30 @@ async def asked(config: ClusterConfig) -> str:
 
 async def test_the_cluster_is_known_by_its_authority(server: str) -> None:
     assert "nobody" in await asked(ClusterConfig(server, ca=CA))
+
+
+def open_sockets(server: str) -> list[socket.socket]:
+    found = (one for one in gc.get_objects() if isinstance(one, socket.socket) and one.fileno() != -1)
+    return [one for one in found if str(one).find(f"raddr=('127.0.0.1', {URL(server).port})") > 0]
+
+
+async def leave_a_stream(client: Client) -> None:
+    async with client.chunks("/goes-on", params={}, silence=10) as chunks:
+        assert await anext(aiter(chunks))
+
+
+async def give_up_waiting(client: Client) -> None:
+    waiting = asyncio.ensure_future(client.request("GET", "/goes-on", timeout=10))
+    await eventually(lambda: open_sockets(str(client.config.server)))
+    waiting.cancel()
+    await asyncio.wait({waiting})
+
+
+@pytest.mark.parametrize("leave", [leave_a_stream, give_up_waiting])
+async def test_a_closed_client_holds_no_socket(server: str, leave: Callable[[Client], Awaitable[None]]) -> None:
+    async with Client(ClusterConfig(server, ca=CA)) as client:
+        await leave(client)
+    assert open_sockets(server) == []
 
 
 async def test_an_unknown_authority_is_refused_with_what_to_check(server: str) -> None:

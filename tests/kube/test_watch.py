@@ -58,14 +58,14 @@ async def test_a_line_may_come_in_small_pieces(server: FakeServer, client: Clien
 
 
 WATCH_FAULTS: dict[str, tuple[Callable[[FakeServer], Fault], type[errors.KubeError]]] = {
-    "410 as an event": (lambda _: says(error_event(410, "Expired")), errors.Gone),
-    "500 as an event": (lambda _: says(error_event(500, "InternalError")), errors.ServerError),
-    "an error that is no status": (lambda _: says(b'{"type":"ERROR","object":7}\n'), errors.ServerError),
+    "410 as an event": (lambda _: says(error_event(410, "Expired")), errors.ApiGone),
+    "500 as an event": (lambda _: says(error_event(500, "InternalError")), errors.ApiServerError),
+    "an error that is no status": (lambda _: says(b'{"type":"ERROR","object":7}\n'), errors.ApiServerError),
     "garbage": (lambda _: says(b"garbage\n"), errors.Undecodable),
     "half a line": (lambda _: says(b'{"type":'), errors.Unreachable),
     "a torn connection": (lambda _: says_and_cuts(bookmark(5)), errors.Unreachable),
     "silence": (says_and_hangs, errors.Silent),
-    "a refusal": (lambda _: refuses(403, "Forbidden"), errors.Forbidden),
+    "a refusal": (lambda _: refuses(403, "Forbidden"), errors.ApiForbidden),
 }
 
 

@@ -98,7 +98,7 @@ def refused(bench: Workbench, name: str, replicas: int) -> str:
 
 
 def test_what_cannot_be_scaled_says_why(bench: Workbench, etcd: EtcdServer) -> None:
-    assert "there is no local job learn" in refused(bench, "learn", 2)
+    assert "there is no job learn on this machine" in refused(bench, "learn", 2)
     bench.start("run", an_elastic_job(bench), f"--etcd-server={etcd.address}")
     bench.in_phase("learn", "Running")
     for replicas in (1, 4):

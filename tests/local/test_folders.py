@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paddlejob import PaddleJob
+from paddlejob import PaddleJob, errors
 from paddlejob.local.errors import BadName
 from paddlejob.local.state import Folder
-from paddlejob.sdk import errors
 from tests.local.workbench import Workbench, a_role
 
 STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n", "a" * 64, "a\0", "[a]")

@@ -132,7 +132,7 @@ def test_a_job_without_time_to_live_ends_in_order_and_is_gone_at_once(bench: Wor
     assert "[brief-worker-0] last words" in done.stdout
     assert "its logs are removed" in done.stdout
     assert polite.exists()
-    assert "no local jobs" in bench.paddlejob("list").stdout
+    assert "no jobs on this machine" in bench.paddlejob("list").stdout
     assert survivors(bench.state_root) == []
 
 
@@ -143,6 +143,6 @@ def test_an_expired_job_is_gone_when_somebody_looks(bench: Workbench) -> None:
     assert bench.paddlejob("wait", "expiring", timeout=PATIENCE).stdout.startswith("expiring: Failed")
     ended = moment(bench.state("expiring").job.status.completion_time or "").timestamp()
     assert folder.exists()
-    wait_until(lambda: "no local jobs" in bench.paddlejob("list").stdout, timeout=PATIENCE)
+    wait_until(lambda: "no jobs on this machine" in bench.paddlejob("list").stdout, timeout=PATIENCE)
     assert time.time() >= ended + 8
     assert not folder.exists()

@@ -56,7 +56,7 @@ def test_a_terminal_sees_a_table_of_pods_and_the_workers_lines_in_colour(bench: 
     code, drawn = on_a_terminal(bench, "run", path)
     assert code == 0
     text = plain(drawn)
-    for word in ("POD", "STATE", "UP", "RESTARTS", "LAST LINE", "shown-ps-0", "shown-worker-0 hello from 0"):
+    for word in ("POD", "STATE", "UP", "RESTARTS", "LAST LINE", "shown-ps-0", "[shown-worker-0] hello from 0"):
         assert word in text
     assert re.search(r"shown-worker-1\s+running", text)
     assert re.search(r"shown  Running  PS", text)
@@ -68,6 +68,17 @@ def test_a_pipe_sees_no_colours_and_no_cursor_movement(bench: Workbench) -> None
     done = bench.paddlejob("run", bench.write("piped", worker=a_role(1, "echo", "hello")))
     assert "\x1b" not in done.stdout
     assert done.stdout.splitlines()[0] == "piped: Starting"
+
+
+def test_what_pods_print_before_the_first_look_comes_after_the_first_phase(tmp_path: Path) -> None:
+    (tmp_path / LogFile("train-worker-0", "paddle", 0).name).write_text("early\n")
+    drawn = io.StringIO()
+    view = PlainView(tmp_path, Console(file=drawn))
+    view.tick()
+    starting = msgspec.structs.replace(a_job().build(), status=Status(phase="Starting"))
+    view.update(State(job=starting, file="job.yaml", pid=1, start_time=None))
+    view.close()
+    assert drawn.getvalue().splitlines() == ["train: Starting", "[train-worker-0] early"]
 
 
 def test_a_failure_on_a_terminal_says_what_to_read(bench: Workbench) -> None:

@@ -68,10 +68,6 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
     ),
     "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
-    "an elastic job without bounds": (
-        {"worker": a_role(2, "true"), "elastic": 1},
-        "set worker.requests and worker.limits",
-    ),
     "more replicas than the limit": ({"worker": {**a_role(2, "true"), "limits": 1}}, "set it to replicas or above"),
     "fewer replicas than the least": ({"worker": {**a_role(2, "true"), "requests": 3}}, "set it to replicas or below"),
 }
@@ -159,7 +155,7 @@ def test_other_terminals_can_list_describe_read_wait_and_delete(bench: Workbench
     assert bench.paddlejob("delete", "shared").stdout == "shared deleted\n"
     assert not is_alive(state.pid, state.start_time)
     assert bench.processes(state) == []
-    assert "no local jobs" in bench.paddlejob("list").stdout
+    assert "no jobs on this machine" in bench.paddlejob("list").stdout
 
 
 def test_logs_are_followed_to_the_end_of_the_job(bench: Workbench) -> None:
@@ -183,4 +179,4 @@ def test_logs_are_followed_to_the_end_of_the_job(bench: Workbench) -> None:
 @pytest.mark.parametrize("command", ["describe", "logs", "wait", "delete"])
 def test_a_job_that_is_not_there_is_told_with_2(bench: Workbench, command: str) -> None:
     done = bench.paddlejob(command, "nobody")
-    assert (done.returncode, "there is no local job nobody" in done.stderr) == (2, True)
+    assert (done.returncode, "there is no job nobody on this machine" in done.stderr) == (2, True)

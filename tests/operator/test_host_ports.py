@@ -14,13 +14,12 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Pod
 from paddlejob.core.children import PodStatus
-from paddlejob.core.observe import Ports as Seen
+from paddlejob.core.observe import Ports
 from paddlejob.core.ports import Block, block_of
-from paddlejob.kube.events import Removed
-from paddlejob.kube.events import Seen as Event
+from paddlejob.kube.events import Removed, Seen
 from paddlejob.kube.objects import Key
 from paddlejob.kube.store import Store
-from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortRange, Ports
+from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortBlocks, PortRange
 from tests.builders import JobBuilder, a_job, owner_reference
 
 # What Linux gives to outgoing connections and Kubernetes to NodePort services, unless somebody changed it.
@@ -35,7 +34,7 @@ class Office:
         self.pods: Store[Pod] = Store()
         self.woken: list[Key] = []
         self.unseen: list[PaddleJob] = []
-        self.ports = Ports(PortRange(low, high), self.jobs, self.pods, lambda key, _: self.woken.append(key))
+        self.ports = PortBlocks(PortRange(low, high), self.jobs, self.pods, lambda key, _: self.woken.append(key))
         self._versions = count(1)
 
     async def list_jobs(self) -> list[PaddleJob]:
@@ -43,7 +42,7 @@ class Office:
 
     def put(self, job: PaddleJob) -> PaddleJob:
         made = replace(job, metadata=replace(job.metadata, resource_version=str(next(self._versions))))
-        self.jobs.apply_event(Event(made))
+        self.jobs.apply_event(Seen(made))
         return made
 
     def choose(self, job: PaddleJob) -> Block | None:
@@ -69,7 +68,7 @@ class Office:
             owner_references=(owner_reference(job),),
         )
         made = Pod(metadata=meta, status=PodStatus(phase=phase))
-        self.pods.apply_event(Event(made))
+        self.pods.apply_event(Seen(made))
         return made
 
     def remove_pod(self, pod: Pod) -> None:
@@ -105,11 +104,11 @@ def test_a_full_range_is_told_and_the_job_is_woken_when_a_block_gets_free() -> N
     first, _ = (office.reserve(office.put(host_job(name))) for name in ("a", "b"))
     waiting = office.put(host_job("c"))
     assert first is not None
-    assert office.ports.seen_by(waiting) == Seen(full="20000,20100")
+    assert office.ports.seen_by(waiting) == Ports(full="20000,20100")
     assert office.woken == []
     office.put(finished(first))
     assert office.woken == [("team", "c")]
-    assert office.ports.seen_by(waiting) == Seen()
+    assert office.ports.seen_by(waiting) == Ports()
     assert office.choose(waiting) == Block(20000, 20039)
 
 
@@ -181,12 +180,12 @@ def test_of_two_jobs_with_the_same_ports_the_younger_has_to_move() -> None:
     office = Office()
     older = office.put(JobBuilder(host_job("b", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
     younger = office.put(JobBuilder(host_job("a")).with_ports(20030).build())
-    assert office.ports.seen_by(older) == Seen()
-    assert office.ports.seen_by(younger) == Seen(disputed=True)
+    assert office.ports.seen_by(older) == Ports()
+    assert office.ports.seen_by(younger) == Ports(disputed=True)
     moved = office.reserve(younger)
     assert moved is not None
     assert block_of(moved) == Block(20040, 20079)
-    assert office.ports.seen_by(moved) == Seen()
+    assert office.ports.seen_by(moved) == Ports()
 
 
 def test_a_job_has_to_move_where_a_pod_of_another_has_its_ports_however_old_that_is() -> None:
@@ -194,18 +193,18 @@ def test_a_job_has_to_move_where_a_pod_of_another_has_its_ports_however_old_that
     older = office.put(JobBuilder(host_job("b", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
     younger = office.put(JobBuilder(host_job("a")).with_ports(20030).build())
     office.pod(younger)
-    assert office.ports.seen_by(older) == Seen(disputed=True)
+    assert office.ports.seen_by(older) == Ports(disputed=True)
     moved = office.reserve(older)
     assert moved is not None
     assert block_of(moved) == Block(20070, 20109)
-    assert office.ports.seen_by(moved) == office.ports.seen_by(younger) == Seen()
+    assert office.ports.seen_by(moved) == office.ports.seen_by(younger) == Ports()
 
 
 def test_a_block_that_somebody_wrote_by_hand_is_respected_also_outside_the_range() -> None:
     office = Office()
     inside = office.put(JobBuilder(host_job("inside")).with_ports(20010).build())
     outside = office.put(JobBuilder(host_job("outside")).with_ports(50000).build())
-    assert office.ports.seen_by(inside) == office.ports.seen_by(outside) == Seen()
+    assert office.ports.seen_by(inside) == office.ports.seen_by(outside) == Ports()
     assert office.choose(office.put(host_job("a"))) == Block(20050, 20089)
 
 
@@ -219,7 +218,7 @@ def test_a_job_of_the_same_name_is_another_job() -> None:
 @pytest.mark.parametrize("job", [a_job().build(), finished(host_job("over"))])
 def test_a_job_that_needs_no_ports_hears_nothing_of_them(job: PaddleJob) -> None:
     office = Office(20000, 20001)
-    assert office.ports.seen_by(office.put(job)) == Seen()
+    assert office.ports.seen_by(office.put(job)) == Ports()
 
 
 HAPPENINGS = ["submit", "reserve", "reserve", "lose", "end", "delete", "term"]

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from paddlejob import errors
+from paddlejob.api.meta import Key
 from paddlejob.kube.tasks import timeout
-from paddlejob.places import errors
 from paddlejob.places.cluster import Cluster
-from paddlejob.places.place import Description, Key
+from paddlejob.places.place import Description
 from tests.cluster.waiting import eventually
 from tests.scenarios.desk import Desk, Json, a_job, a_role
 

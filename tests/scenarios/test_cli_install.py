@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from paddlejob.api.crd import definition
 from paddlejob.cli import manifests
 from tests.cli.person import Person
 from tests.cluster.binaries import Binaries
@@ -65,7 +66,7 @@ def test_install_upgrade_and_uninstall(empty: ControlPlane, admin: Person) -> No
     Desk(empty, "default").submit(a_job("kept"))
     refused = admin.pipes("uninstall")
     assert refused.code == 2
-    assert "there are 1 jobs (default/kept), which go with the CRD" in refused.sentence
+    assert "the CRD cannot go without its jobs (default/kept): add --delete-jobs" in refused.sentence
     assert "clusterrole.rbac.authorization.k8s.io/paddle-operator" in objects_of_ours(empty)
     admin.pipes("uninstall", "--keep-crd", timeout=150).fine()
     assert objects_of_ours(empty) == "customresourcedefinition.apiextensions.k8s.io/paddlejobs.batch.paddlepaddle.org"
@@ -106,7 +107,7 @@ def test_an_operator_that_cannot_start_is_explained(empty: ControlPlane, admin: 
 
 
 def test_what_is_installed_is_what_stands_in_deploy() -> None:
-    assert [manifests.crd()] == deployed("crd.yaml")
+    assert [definition()] == deployed("crd.yaml")
     assert manifests.operator_objects() == deployed("operator.yaml")
     assert manifests.namespaced(manifests.operator_objects()) == deployed("operator-namespaced.yaml")
 

@@ -41,7 +41,7 @@ def test_submit_list_describe_wait_and_delete(person: Person, desk: Desk) -> Non
     assert done.out == "first: Completed: 2 of 2 workers succeeded\n"
     assert person.pipes("delete", "first").fine().out == "first deleted\n"
     assert desk.gone("first")
-    assert person.pipes("list").fine().out.startswith("no jobs; start one here")
+    assert person.pipes("list").fine().out.startswith("no jobs: start one here")
 
 
 @pytest.mark.usefixtures("operator")

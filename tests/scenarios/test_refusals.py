@@ -78,6 +78,21 @@ def test_what_may_change_can_be_changed(desk: Desk) -> None:
     assert desk.job("free")["spec"]["worker"]["replicas"] == 4
 
 
+BOUNDLESS: dict[str, tuple[Json, int]] = {
+    "more workers without limits": ({**a_role(2), "requests": 1}, 3),
+    "fewer workers without requests": ({**a_role(2), "limits": 3}, 1),
+}
+
+
+@pytest.mark.parametrize("case", BOUNDLESS)
+def test_without_bounds_an_elastic_job_has_as_many_workers_as_it_began_with(desk: Desk, case: str) -> None:
+    worker, replicas = BOUNDLESS[case]
+    desk.submit(a_job("steady", worker=worker, elastic=1))
+    with pytest.raises(KubectlFailed, match="replicas of an elastic job change between"):
+        desk.kubectl("scale", "pdj/steady", f"--replicas={replicas}")
+    desk.change("steady", {"suspend": True})
+
+
 def test_defaults_are_filled_in_by_the_api_server(desk: Desk) -> None:
     job = a_job("plain")
     del job["spec"]["worker"]["replicas"]

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from paddlejob import PaddleJob
-from paddlejob.sdk.errors import CannotShip
+from paddlejob.errors import CannotShip
 from paddlejob.sdk.functions import MOST_BYTES, PROGRAM
 from tests import builders
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from paddlejob import PaddleJob
+from paddlejob import PaddleJob, errors
 from paddlejob.places.place import Line
-from paddlejob.sdk import errors
 from tests.cluster.waiting import wait_until
 from tests.sdk.jobs import a_job
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from paddlejob import AsyncPaddleJob, PaddleJob
-from paddlejob.sdk import errors
+from paddlejob import AsyncPaddleJob, PaddleJob, errors
 from tests.cli.kubelet import Kubelet
 from tests.cluster.api import ApiError
 from tests.cluster.waiting import wait_until

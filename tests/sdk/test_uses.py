@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob import PVC, AsyncPaddleJob, CephFSVolume, PaddleJob, dist_train
-from paddlejob.sdk import errors
+from paddlejob import PVC, AsyncPaddleJob, CephFSVolume, PaddleJob, dist_train, errors
 from tests.local.workbench import Workbench
 from tests.sdk.jobs import a_job
 

@@ -5,7 +5,16 @@ Owns the shape only. Unknown fields are dropped on reading: what nobody reads is
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
+
+
+class Key(NamedTuple):
+    """What tells an object from all others of its kind."""
+
+    namespace: str
+    name: str
 
 
 class OwnerReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -28,6 +37,10 @@ class ObjectMeta(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return Key(self.namespace, self.name)
 
     @property
     def controller_uid(self) -> str | None:

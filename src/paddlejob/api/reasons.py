@@ -11,7 +11,6 @@ from __future__ import annotations
 NOT_SUPPORTED = "NotSupported"  # the job asks for a combination that this release cannot run
 NO_WORKERS = "NoWorkers"  # it asks for no worker, which only a v1beta1 CRD lets pass
 NO_SERVERS = "NoServers"  # it asks for heter workers without parameter servers; likewise
-NO_BOUNDS = "NoBounds"  # it is elastic and lacks worker.requests or worker.limits; likewise
 NO_PORTS = "NoPorts"  # on the host's network: no block of ports is free that is large enough
 NAME_TAKEN = "NameTaken"  # an object of a name that the job needs exists and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job

@@ -95,32 +95,29 @@ ROLE: tuple[Rule[Role], ...] = (
     ),
 )
 
+HAS_WORKERS: Rule[PaddleJobSpec] = Rule(
+    "a job without workers never ends: set spec.worker with replicas of 1 or more",
+    ("worker.replicas",),
+    "has(self.worker) && self.worker.replicas >= 1",
+    lambda spec: spec.worker is not None and spec.worker.replicas >= 1,
+)
+ELASTIC_WITHOUT_SERVERS: Rule[PaddleJobSpec] = Rule(
+    "elastic jobs have no parameter servers: remove spec.ps or spec.elastic",
+    ("elastic", "ps"),
+    "!(has(self.ps) && has(self.elastic) && self.elastic > 0)",
+    lambda spec: not (spec.ps and spec.elastic),
+)
+HETER_WITH_SERVERS: Rule[PaddleJobSpec] = Rule(
+    "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
+    ("heter.replicas", "ps.replicas"),
+    "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
+    lambda spec: not (spec.heter and spec.heter.replicas) or bool(spec.ps and spec.ps.replicas),
+)
+
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
-    Rule(
-        "a job without workers never ends: set spec.worker with replicas of 1 or more",
-        ("worker.replicas",),
-        "has(self.worker) && self.worker.replicas >= 1",
-        lambda spec: spec.worker is not None and spec.worker.replicas >= 1,
-    ),
-    Rule(
-        "elastic jobs have no parameter servers: remove spec.ps or spec.elastic",
-        ("elastic", "ps"),
-        "!(has(self.ps) && has(self.elastic) && self.elastic > 0)",
-        lambda spec: not (spec.ps and spec.elastic),
-    ),
-    Rule(
-        "heter workers belong to a job with parameter servers: set spec.ps, or remove spec.heter",
-        ("heter.replicas", "ps.replicas"),
-        "!has(self.heter) || self.heter.replicas == 0 || (has(self.ps) && self.ps.replicas > 0)",
-        lambda spec: not (spec.heter and spec.heter.replicas) or bool(spec.ps and spec.ps.replicas),
-    ),
-    Rule(
-        "set worker.requests and worker.limits: the least and the most replicas of an elastic job",
-        ("elastic", "worker.requests", "worker.limits"),
-        "!(has(self.elastic) && self.elastic > 0)"
-        " || !has(self.worker) || (has(self.worker.requests) && has(self.worker.limits))",
-        lambda spec: not spec.elastic or not spec.worker or bool(spec.worker.requests and spec.worker.limits),
-    ),
+    HAS_WORKERS,
+    ELASTIC_WITHOUT_SERVERS,
+    HETER_WITH_SERVERS,
     Rule(
         "cleanPolicy is another spelling of cleanPodPolicy: set only cleanPodPolicy",
         ("cleanPolicy", "cleanPodPolicy"),
@@ -186,6 +183,12 @@ TRANSITIONS: tuple[Transition, ...] = (
         "spec.worker.replicas can change only in elastic jobs: create a new job",
         "!has(self.worker) || !has(oldSelf.worker) || self.worker.replicas == oldSelf.worker.replicas"
         " || (has(self.elastic) && self.elastic > 0)",
+    ),
+    Transition(
+        "the replicas of an elastic job change between worker.requests and worker.limits: create it with both",
+        "!has(self.worker) || !has(oldSelf.worker) || !has(self.elastic) || self.elastic == 0"
+        " || self.worker.replicas == oldSelf.worker.replicas"
+        " || (self.worker.replicas > oldSelf.worker.replicas ? has(self.worker.limits) : has(self.worker.requests))",
     ),
     Transition(
         f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",

@@ -35,14 +35,19 @@ def described(text: str) -> Meta:
 
 class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     replicas: Annotated[Count, described("How many pods of this role.")] = 1
-    requests: Annotated[AtLeastOne | None, described("Least replicas of an elastic job.")] = None
-    limits: Annotated[AtLeastOne | None, described("Most replicas of an elastic job.")] = None
+    requests: Annotated[AtLeastOne | None, described("Least replicas of an elastic job; replicas when unset.")] = None
+    limits: Annotated[AtLeastOne | None, described("Most replicas of an elastic job; replicas when unset.")] = None
     template: Annotated[PodTemplate, described("The pod template, as in any Kubernetes workload.")] = {}
 
     @property
     def wanted(self) -> int:
         """How many pods: never more than the limit, which an old API server cannot enforce."""
         return self.replicas if self.limits is None else min(self.replicas, self.limits)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the most pods of an elastic job."""
+        return self.requests or self.wanted, self.limits or self.wanted
 
 
 class SchedulingPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Literal
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print a script that completes paddlejob's commands and flags in your shell.
+    """Print a completion script for your shell.
 
     Example: paddlejob completion bash
     """

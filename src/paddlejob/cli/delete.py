@@ -13,17 +13,17 @@ from paddlejob.places.place import Found, Place, life
 
 
 def delete(
-    *names: str,
+    *names: Annotated[str, Parameter(help="The jobs to delete.")],
     where: Where = ANYWHERE,
-    force: Annotated[bool, Parameter(help="On this machine: do not wait for a graceful end.", negative="")] = False,
-    wait: Annotated[bool, Parameter(help="On the cluster: come back when it is gone.")] = True,
+    force: Annotated[bool, Parameter(help="On this machine: kill the pods at once.")] = False,
+    wait: Annotated[bool, Parameter(help="Wait until the job is gone.", negative="--no-wait")] = True,
 ) -> None:
-    """End jobs and remove them: on this machine with their logs, on the cluster with their pods.
+    """Stop jobs and delete them with everything they own: on this machine their logs too.
 
     Example: paddlejob delete wide-and-deep
     """
     if not names:
-        raise BadUse("which job? `paddlejob list` shows those there are")
+        raise BadUse("which job? `paddlejob list` shows them all")
 
     async def work(place: Place, found: Found) -> None:
         await place.delete(found.job, force=force)
@@ -31,7 +31,7 @@ def delete(
             async with aclosing(life(place, found.job)) as changes:
                 async for _ in changes:
                     pass
-        print(f"{found.key.name} deleted" + ("" if wait else " as soon as it can be"))
+        print(f"{found.key.name} {'deleted' if wait else 'is being deleted'}")
 
     for name in names:
         at(name, where, work)

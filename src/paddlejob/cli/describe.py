@@ -26,20 +26,20 @@ from paddlejob.cli.output import (
     unseen,
     upcoming,
 )
-from paddlejob.cli.where import ANYWHERE, Where, at
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found, Place
 from paddlejob.terminal import lines
 
 
 def describe(
-    name: str,
+    name: JobName,
     /,
     *,
     where: Where = ANYWHERE,
-    output: Annotated[ObjectFormat | None, Parameter(name=["--output", "-o"], help="The object itself.")] = None,
+    output: Annotated[ObjectFormat | None, Parameter(alias="-o", help="Print the object in this format.")] = None,
 ) -> None:
-    """Show everything about a job: how it is, why, its pods, what happened.
+    """Show the details of a job: its status and why, its pods, its events.
 
     Example: paddlejob describe wide-and-deep
     """
@@ -62,7 +62,8 @@ def _page(found: Found, pods: Iterable[Pod], events: Iterable[Event]) -> Iterato
     for word, value in found.about:
         yield _head(word, value)
     yield _head("Status", phase_text(found.phase))
-    said = ": ".join(one for one in (status.reason, status.message) if one) + upcoming(job)
+    reason = "" if status.reason in status.message else f"{status.reason}: "
+    said = f"{reason}{status.message}{upcoming(job)}"
     if why := found.why or said or unseen(job):
         yield _head("Why", why)
     yield _head("Mode", _mode(job))
@@ -85,13 +86,13 @@ def _head(word: str, value: Cell) -> Text:
 
 def _mode(job: PaddleJob) -> str:
     counts = ", ".join(f"{asked.replicas} {role}" for role, asked in job.spec.roles)
-    return f"{job.status.mode or job.spec.mode} ({counts}; found by {job.spec.network})"
+    return f"{job.status.mode or job.spec.mode} ({counts}, intranet {job.spec.network})"
 
 
 def _times(job: PaddleJob) -> str:
     made = age(job.metadata.creation_timestamp or "")
     ended = job.status.completion_time
-    return f"{made} (ended {age(ended)} ago)" if ended else made
+    return f"{made} (finished {age(ended)} ago)" if ended else made
 
 
 def _pods(pods: Iterable[Pod]) -> Iterator[Text | str]:

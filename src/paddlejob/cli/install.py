@@ -10,44 +10,44 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from paddlejob.api.crd import definition as crd
 from paddlejob.cli import manifests
 from paddlejob.cli.durations import seconds
-from paddlejob.cli.errors import BadUse, UserError
-from paddlejob.cli.manifests import NAMESPACE, container, crd, operator_objects
-from paddlejob.cli.where import Target, on_cluster
+from paddlejob.cli.errors import BadUse
+from paddlejob.cli.manifests import NAMESPACE, container, operator_objects
+from paddlejob.cli.where import CLUSTER, Target, on_cluster
 from paddlejob.core.children import Pod
-from paddlejob.kube.objects import Resource
+from paddlejob.errors import NoCRD, Timeout
+from paddlejob.operator.resources import PODS
 from paddlejob.places.applying import Applier
 from paddlejob.places.cluster import Cluster
-from paddlejob.places.errors import NoCRD
 from paddlejob.places.place import label
 
 Json = dict[str, Any]
 PAUSE = 0.3
-PODS = Resource("", "v1", "pods", Pod)
 
-Context = Annotated[str | None, Parameter(help="Context of the kubeconfig.")]
-Kubeconfig = Annotated[str | None, Parameter(help="Path of the kubeconfig file.")]
-Namespaced = Annotated[str | None, Parameter(help="In and for this namespace only, without cluster-wide rights.")]
-Limit = Annotated[float, Parameter(converter=seconds, help="Give up waiting after 90s, 10m.")]
+Namespaced = Annotated[str | None, Parameter(help="Only in and for this namespace, without cluster-wide rights.")]
+Limit = Annotated[
+    float,
+    Parameter(converter=seconds, help="Give up waiting after 90s, 10m.", show_default=lambda limit: f"{limit:g}s"),
+]
 
 
 def install(
     *,
     namespaced: Namespaced = None,
-    image: Annotated[str | None, Parameter(help="The operator's image, in a registry of yours.")] = None,
-    wait: Annotated[bool, Parameter(help="Come back when the operator is ready.")] = True,
+    image: Annotated[str | None, Parameter(help="Image of the operator, in a registry of yours.")] = None,
+    wait: Annotated[bool, Parameter(help="Wait until the operator is ready.", negative="--no-wait")] = True,
     timeout: Limit = 180.0,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    target: Target = CLUSTER,
 ) -> None:
-    """Install the CRD and the operator, or bring them up to this version, and wait until the operator is ready.
+    """Install the CRD and the operator, or upgrade them to this version, and wait until the operator is ready.
 
     Example: paddlejob install --timeout 5m
     """
     objects = _objects(namespaced, image)
 
-    async def work(cluster: Cluster, _: str) -> None:
+    async def work(cluster: Cluster) -> None:
         applier = Applier(cluster.client, namespaced or NAMESPACE)
         await applier.apply(crd())
         print(f"{label(crd())} applied", flush=True)
@@ -61,19 +61,18 @@ def install(
         await _until(lambda: _is_ready(applier, deployment), timeout, lambda: _why_not(cluster, deployment))
         print(f"the operator is ready in namespace {deployment['metadata']['namespace']}")
 
-    on_cluster(Target(context=context, kubeconfig=kubeconfig), work)
+    on_cluster(target, work)
 
 
 def uninstall(
     *,
     namespaced: Namespaced = None,
-    keep_crd: Annotated[bool, Parameter(help="Leave the CRD, and with it all jobs.", negative="")] = False,
-    delete_jobs: Annotated[bool, Parameter(help="Also when there are jobs: they are deleted.", negative="")] = False,
+    keep_crd: Annotated[bool, Parameter(help="Keep the CRD, and with it all jobs.")] = False,
+    delete_jobs: Annotated[bool, Parameter(help="Delete all jobs too.")] = False,
     timeout: Limit = 180.0,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    target: Target = CLUSTER,
 ) -> None:
-    """Remove the operator and the CRD. A namespace other than paddle-system stays.
+    """Remove the operator and the CRD. Namespaces other than paddle-system are kept.
 
     Example: paddlejob uninstall
     """
@@ -81,7 +80,7 @@ def uninstall(
     if namespaced not in (None, NAMESPACE):
         objects = [one for one in objects if one["kind"] != "Namespace"]
 
-    async def work(cluster: Cluster, _: str) -> None:
+    async def work(cluster: Cluster) -> None:
         applier = Applier(cluster.client, namespaced or NAMESPACE)
         wanted = [*([] if keep_crd else [crd()]), *reversed(objects)]
         if not keep_crd and not delete_jobs:
@@ -93,7 +92,7 @@ def uninstall(
         if not found:
             print("nothing was installed")
 
-    on_cluster(Target(context=context, kubeconfig=kubeconfig), work)
+    on_cluster(target, work)
 
 
 def _objects(namespace: str | None, image: str | None) -> list[Json]:
@@ -117,8 +116,8 @@ async def _refuse_if_jobs(cluster: Cluster) -> None:
     if jobs:
         names = ", ".join("/".join(one.key) for one in jobs[:3])
         raise BadUse(
-            f"there are {len(jobs)} jobs ({names}{', …' if len(jobs) > 3 else ''}), which go with the CRD: "
-            "give --delete-jobs, or --keep-crd to remove the operator only"
+            f"the CRD cannot go without its jobs ({names}{', …' if len(jobs) > 3 else ''}): add --delete-jobs to "
+            "delete them too, or --keep-crd to remove the operator only"
         )
 
 
@@ -126,7 +125,7 @@ async def _until(check: Callable[[], Awaitable[bool]], limit: float, why_not: Ca
     deadline = time.monotonic() + limit
     while not await check():
         if time.monotonic() > deadline:
-            raise UserError(f"not within {limit:g} s: {await why_not()}")
+            raise Timeout(f"gave up after {limit:g} s: {await why_not()}")
         await asyncio.sleep(PAUSE)
 
 

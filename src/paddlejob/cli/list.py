@@ -11,20 +11,18 @@ from rich.text import Text
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, Format, age, columns, console, document, note, phase_text, show, show_objects
 from paddlejob.cli.where import ANYWHERE, Where, run
-from paddlejob.places.errors import PaddleJobError
+from paddlejob.errors import PaddleJobError
 from paddlejob.places.place import Found, Place
 
 
 def list_jobs(
     *,
     where: Where = ANYWHERE,
-    all_namespaces: Annotated[
-        bool, Parameter(name=["--all-namespaces", "-A"], negative="", help="Those of all namespaces.")
-    ] = False,
-    output: Annotated[Format | None, Parameter(name=["--output", "-o"], help="Another form.")] = None,
-    watch: Annotated[bool, Parameter(name=["--watch", "-w"], negative="", help="Go on showing changes.")] = False,
+    all_namespaces: Annotated[bool, Parameter(alias="-A", help="List the jobs in all namespaces.")] = False,
+    output: Annotated[Format | None, Parameter(alias="-o", help="Output format.")] = None,
+    watch: Annotated[bool, Parameter(alias="-w", help="Keep showing changes.")] = False,
 ) -> None:
-    """List the jobs of this machine and of the cluster.
+    """List the jobs on this machine and on the cluster.
 
     Example: paddlejob list
     """
@@ -91,5 +89,5 @@ def _cells(found: Found) -> list[Cell]:
 
 def nothing(where: Where) -> str:
     if where.only_here:
-        return "no local jobs; start one with `paddlejob run FILE`"
-    return "no jobs; start one here with `paddlejob run FILE`, on the cluster with `paddlejob submit FILE`"
+        return "no jobs on this machine: start one with `paddlejob run FILE`"
+    return "no jobs: start one here with `paddlejob run FILE`, on the cluster with `paddlejob submit FILE`"

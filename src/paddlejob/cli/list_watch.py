@@ -15,8 +15,7 @@ from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.cli.list import listed, nothing, table
 from paddlejob.cli.output import Format, console, note, qualified, show
 from paddlejob.cli.where import Enter, Where
-from paddlejob.kube.tasks import cancelled_and_joined
-from paddlejob.places.errors import PaddleJobError
+from paddlejob.errors import PaddleJobError
 from paddlejob.places.place import Found, loop
 
 # How often ages are drawn anew.
@@ -49,7 +48,9 @@ async def watch_jobs(where: Where, everywhere: bool, output: Format | None) -> N
                 refresh(jobs)
                 await _pause(watching, changed)
         finally:
-            await cancelled_and_joined(*watching)
+            for one in watching:
+                one.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
 
 
 async def _pause(watching: list[asyncio.Task[None]], changed: asyncio.Event) -> None:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from paddlejob.cli.durations import seconds
 from paddlejob.cli.output import Lines, console, note
-from paddlejob.cli.where import ANYWHERE, Where, at
-from paddlejob.places.place import Bar, Found, Place, Wanted
-
-Role = Literal["ps", "worker", "heter", "all"]
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
+from paddlejob.places.place import Bar, Found, LogsOf, Place, Wanted
 
 
 def logs(
-    name: str,
+    name: JobName,
     /,
     *,
     where: Where = ANYWHERE,
-    follow: Annotated[bool, Parameter(name=["--follow", "-f"], help="Go on until the job ends.", negative="")] = False,
-    role: Annotated[Role, Parameter(help="Of which role.")] = "worker",
-    index: Annotated[int | None, Parameter(help="Of one pod only.")] = None,
-    tail: Annotated[int | None, Parameter(help="Only the last so many lines of each pod.")] = None,
-    since: Annotated[float | None, Parameter(converter=seconds, help="Only the last 30s, 10m, 2h.")] = None,
+    follow: Annotated[bool, Parameter(alias="-f", help="Keep printing until the job has finished.")] = False,
+    role: Annotated[LogsOf, Parameter(help="Which pods to show.")] = "worker",
+    index: Annotated[int | None, Parameter(help="Show only the pod with this number.")] = None,
+    tail: Annotated[int | None, Parameter(help="Show only the last lines of each pod.")] = None,
+    since: Annotated[
+        float | None, Parameter(converter=seconds, help="Show only lines newer than 30s, 10m, 2h.")
+    ] = None,
 ) -> None:
-    """Print the output of a job's pods, all workers together; with -f also of those that take their places.
+    """Print the logs of a job's pods: by default all workers. With -f, pods that are replaced are followed too.
 
     Example: paddlejob logs -f wide-and-deep
     """
@@ -44,4 +44,4 @@ async def print_logs(place: Place, found: Found, wanted: Wanted) -> None:
         to.close()
     if not to.any and not wanted.follow:
         name = found.key.name
-        note(f"no output of {name} yet: `paddlejob describe {name}{found.flag}` says how its pods are")
+        note(f"{name} has printed nothing yet: `paddlejob describe {name}{found.flag}` shows its pods")

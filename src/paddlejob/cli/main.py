@@ -5,30 +5,31 @@ from __future__ import annotations
 import os
 import sys
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
-from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.cli.errors import exit_code
+from paddlejob.errors import PaddleJobError
 from paddlejob.local.errors import LocalError
 from paddlejob.terminal import lines
 
 INTERRUPTED = 130
 COMMANDS = {
-    "run": ("run:run", "Run a PaddleJob on this machine and show it live."),
+    "run": ("run:run", "Run a PaddleJob on this machine and watch it live."),
     "submit": ("submit:submit", "Submit a PaddleJob to the cluster."),
-    "list": ("list:list_jobs", "List the jobs of this machine and of the cluster."),
-    "describe": ("describe:describe", "Show everything about a job."),
-    "logs": ("logs:logs", "Print the output of a job's pods."),
-    "wait": ("wait:wait", "Wait for the end of a job."),
-    "delete": ("delete:delete", "End jobs and remove them."),
+    "list": ("list:list_jobs", "List the jobs on this machine and on the cluster."),
+    "describe": ("describe:describe", "Show the details of a job."),
+    "logs": ("logs:logs", "Print the logs of a job's pods."),
+    "wait": ("wait:wait", "Wait until a job has finished."),
+    "delete": ("delete:delete", "Stop jobs and delete them."),
     "scale": ("scale:scale", "Change the number of workers of an elastic job."),
-    "suspend": ("suspend:suspend", "Remove all pods of a job and keep the job."),
-    "resume": ("suspend:resume", "Start a suspended job afresh."),
-    "plan": ("plan:plan_file", "Print every object that a job would become."),
+    "suspend": ("suspend:suspend", "Delete a job's pods but keep the job."),
+    "resume": ("suspend:resume", "Start a suspended job again."),
+    "plan": ("plan:plan_file", "Print the objects that a job would create."),
     "install": ("install:install", "Install the operator on the cluster."),
     "uninstall": ("install:uninstall", "Remove the operator from the cluster."),
     "crd": ("crd:crd", "Print the CustomResourceDefinition of PaddleJob."),
-    "operator": ("operator:operator", "Turn PaddleJobs into pods and drive them to their end."),
-    "completion": ("completion:completion", "Print a script that completes commands in your shell."),
+    "operator": ("operator:operator", "Run the operator."),
+    "completion": ("completion:completion", "Print a completion script for your shell."),
 }
 
 
@@ -40,10 +41,16 @@ def the_app(asked: str | None = None) -> App:
         help_format="plaintext",  # Markdown would cost as much as everything else together
         help_formatter="default" if sys.stdout.isatty() else "plain",
         version=_version,
+        default_parameter=Parameter(negative=(), show_default=_worth_showing),
     )
     for place, (name, (function, text)) in enumerate(COMMANDS.items()):
         app.command(f"paddlejob.cli.{function}", name=name, sort_key=place, help=None if name == asked else text)
     return app
+
+
+def _worth_showing(default: object) -> object:
+    """That a flag is off and an option empty goes without saying."""
+    return default or None
 
 
 def _version() -> str:
@@ -59,9 +66,9 @@ def main() -> None:
         sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)  # what was wrong has been printed
-    except (UserError, LocalError) as error:
+    except (PaddleJobError, LocalError) as error:
         print(*lines(f"paddlejob: {error}"), sep="\n", file=sys.stderr)
-        sys.exit(error.exit_code if isinstance(error, UserError) else BadUse.exit_code)
+        sys.exit(2 if isinstance(error, LocalError) else exit_code(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

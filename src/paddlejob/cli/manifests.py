@@ -8,14 +8,8 @@ from typing import Any
 
 import yaml
 
-from paddlejob.api.crd import definition
-
 NAMESPACE = "paddle-system"
 Json = dict[str, Any]
-
-
-def crd() -> Json:
-    return definition()
 
 
 def operator_objects() -> list[Json]:

@@ -7,7 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from paddlejob.cli.errors import BadUse, NoCluster
+from paddlejob.cli.errors import BadUse
+from paddlejob.cli.where import CLUSTER, Target
+from paddlejob.errors import NoCluster
 from paddlejob.kube.errors import KubeError
 from paddlejob.operator.logs import LogFormat
 from paddlejob.operator.main import main
@@ -19,23 +21,23 @@ from paddlejob.operator.server import BadAddress
 def operator(
     *,
     namespace: Annotated[
-        tuple[str, ...],
-        Parameter(name=["--namespace", "-n"], help="Watch this namespace only; repeatable. None: all.", negative=""),
+        tuple[str, ...], Parameter(alias="-n", help="Watch only this namespace, not all; repeatable.")
     ] = (),
-    leader_elect: Annotated[bool, Parameter(help="Act only while holding the lease.")] = False,
-    metrics_bind_address: Annotated[str, Parameter(help="Where /metrics listens; 0 switches it off.")] = ":8080",
-    health_probe_bind_address: Annotated[str, Parameter(help="Where /healthz and /readyz listen.")] = ":8081",
+    leader_elect: Annotated[
+        bool, Parameter(help="Act only while holding the lease.", negative="--no-leader-elect")
+    ] = False,
+    metrics_bind_address: Annotated[str, Parameter(help="Address of /metrics; 0 turns it off.")] = ":8080",
+    health_probe_bind_address: Annotated[str, Parameter(help="Address of /healthz and /readyz.")] = ":8081",
     kube_api_concurrency: Annotated[
-        int, Parameter(help="API calls in flight, shared by all jobs.", validator=Number(gte=1))
+        int, Parameter(help="Most API calls at the same time.", validator=Number(gte=1))
     ] = 64,
-    log_format: Annotated[LogFormat, Parameter(help="text for people, json for machines.")] = "text",
-    scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; no effect in this release.")] = None,
-    port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the hosts' network.")] = str(DEFAULT_RANGE),
-    etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT: where workers of elastic jobs meet.")] = None,
-    kubeconfig: Annotated[str | None, Parameter(help="Path of the kubeconfig file.")] = None,
-    context: Annotated[str | None, Parameter(help="Context of the kubeconfig.")] = None,
+    log_format: Annotated[LogFormat, Parameter(help="text for people, json for programs.")] = "text",
+    scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; not supported in this release.")] = None,
+    port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
+    etcd_server: Annotated[str | None, Parameter(help="HOST:PORT of the etcd for elastic jobs.")] = None,
+    target: Target = CLUSTER,
 ) -> None:
-    """Turn PaddleJobs into pods and drive them to their end.
+    """Run the operator, which turns PaddleJobs into pods and sees them through.
 
     Example: paddlejob operator --namespace paddle-system
     """
@@ -53,8 +55,8 @@ def operator(
         scheduling=scheduling,
         port_range=ports,
         etcd_server=etcd_server,
-        kubeconfig=kubeconfig,
-        context=context,
+        kubeconfig=target.kubeconfig,
+        context=target.context,
     )
     try:
         main(options)

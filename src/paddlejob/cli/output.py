@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from paddlejob.api import reasons
+from paddlejob.core.times import moment
 from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
@@ -184,11 +185,7 @@ def _without_managed_fields(one: dict[str, Any]) -> dict[str, Any]:
 def upcoming(job: PaddleJob) -> str:
     """When a job that failed starts again, the whole of it or a single pod."""
     at = job.status.next_attempt_time
-    seconds = (
-        math.ceil((datetime.fromisoformat(_without_fraction(at)) - datetime.now(timezone.utc)).total_seconds())
-        if at
-        else 0
-    )
+    seconds = math.ceil((moment(at) - datetime.now(timezone.utc)).total_seconds()) if at else 0
     if seconds <= 0:
         return ""
     return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
@@ -206,27 +203,20 @@ def logs_hint(job: PaddleJob, flag: str = "") -> str:
     """The command that shows more: the output of the role that failed, else of the workers."""
     name, failed = job.metadata.name, job.status.failure
     role = failed.pod.removeprefix(f"{name}-").rpartition("-")[0] if failed else ""
-    return f"paddlejob logs {name}{f' --role {role}' if role in ('ps', 'heter') else ''}{flag}"
+    return f"paddlejob logs {name}{f' --role {role}' if role not in ('', 'worker') else ''}{flag}"
 
 
 def age(since: str) -> str:
     """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
     if not since:
         return ""
-    begun = datetime.fromisoformat(_without_fraction(since))
-    seconds = max(0, int((datetime.now(timezone.utc) - begun).total_seconds()))
+    seconds = max(0, int((datetime.now(timezone.utc) - moment(since)).total_seconds()))
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 2:
         return f"{seconds}s"
     if hours < 3:
         return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
     return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"
-
-
-def _without_fraction(stamp: str) -> str:
-    """Python before 3.11 reads neither Z nor fractions of other than three or six digits."""
-    whole, _, rest = stamp.removesuffix("Z").partition(".")
-    return f"{whole}+00:00" if stamp.endswith("Z") else f"{whole}{rest.lstrip('0123456789')}"
 
 
 def pod_word(pod: Pod) -> str:

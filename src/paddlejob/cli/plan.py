@@ -33,15 +33,15 @@ Json = dict[str, Any]
 
 
 def plan_file(
-    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A YAML file; - reads standard input.")],
     /,
     *,
-    namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"], help="Where it would be.")] = None,
+    namespace: Annotated[str | None, Parameter(alias="-n", help="Namespace of the objects.")] = None,
     output: Annotated[
-        Literal["yaml", "json", "name", "summary"], Parameter(name=["--output", "-o"], help="In which form.")
+        Literal["yaml", "json", "name", "summary"], Parameter(alias="-o", help="Output format.")
     ] = "yaml",
 ) -> None:
-    """Print every object that a job would become; `-` reads the job from standard input. Needs no cluster.
+    """Print the objects that a job would create on a cluster. Needs no cluster.
 
     Example: paddlejob plan examples/wide_and_deep/job.yaml
     """

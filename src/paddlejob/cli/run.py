@@ -11,9 +11,10 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from paddlejob.api import PaddleJob
-from paddlejob.cli.errors import BadUse, UserError
+from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import logs_hint, show
 from paddlejob.cli.views import LiveView, PlainView, View
+from paddlejob.errors import PaddleJobError
 from paddlejob.local.errors import CannotStart
 from paddlejob.local.manifest import read_manifest
 from paddlejob.local.processes import Supervisor, SupervisorLost
@@ -26,18 +27,18 @@ INTERRUPTED = 130
 
 
 def run(
-    file: Path,
+    file: Annotated[Path, Parameter(help="The job's YAML file.")],
     /,
-    *command: Annotated[str, Parameter(help="After --: replaces the command of the training containers.")],
-    detach: Annotated[bool, Parameter(help="Run in the background.", negative="")] = False,
-    volume: Annotated[tuple[str, ...], Parameter(help="NAME=PATH: where a claim's data is here.", negative="")] = (),
-    python: Annotated[str | None, Parameter(help="The Python that has PaddlePaddle.")] = None,
-    etcd_server: Annotated[str, Parameter(help="ADDRESS:PORT of an etcd, for elastic jobs.")] = "",
-    one_address: Annotated[
-        bool, Parameter(help="All pods on 127.0.0.1, as where there is no other.", negative="")
-    ] = False,
+    *command: Annotated[str, Parameter(help="After --: run this in place of the training containers' own command.")],
+    detach: Annotated[bool, Parameter(help="Run in the background.")] = False,
+    volume: Annotated[
+        tuple[str, ...], Parameter(help="NAME=PATH: use this folder as volume or claim NAME; repeatable.")
+    ] = (),
+    python: Annotated[str | None, Parameter(help="Python interpreter that has PaddlePaddle.")] = None,
+    etcd_server: Annotated[str, Parameter(help="HOST:PORT of the etcd for elastic jobs.")] = "",
+    one_address: Annotated[bool, Parameter(help="Give every pod the address 127.0.0.1.")] = False,
 ) -> int:
-    """Run a PaddleJob on this machine, each pod a process group, and show it live.
+    """Run a PaddleJob on this machine, each pod as a group of processes, and watch it live.
 
     Example: paddlejob run examples/wide_and_deep/job.yaml
     """
@@ -63,11 +64,11 @@ def run(
             return 0
         return asyncio.run(_run(start, Supervisor.fork(), console))
     except SupervisorLost as error:
-        raise UserError(f"{error}; all processes of the job were ended") from error
+        raise PaddleJobError(f"{error}; all processes of the job were ended") from error
     except CannotStart as error:
-        raise UserError(str(error)) from error
+        raise PaddleJobError(str(error)) from error
     except OSError as error:
-        raise UserError(f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}") from error
+        raise PaddleJobError(f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}") from error
 
 
 async def _run(start: Start, supervisor: Supervisor, console: Console) -> int:

@@ -7,18 +7,18 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from paddlejob.cli.where import ANYWHERE, Where, at
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.places.place import Found, Place
 
 
 def scale(
-    name: str,
+    name: JobName,
     workers: Annotated[int, Parameter(validator=Number(gte=1))],
     /,
     *,
     where: Where = ANYWHERE,
 ) -> None:
-    """Change the number of workers of an elastic job, between its `requests` and `limits`.
+    """Change the number of workers of an elastic job, within its requests and limits.
 
     Example: paddlejob scale resnet-elastic 3
     """

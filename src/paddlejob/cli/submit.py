@@ -21,17 +21,15 @@ from paddlejob.places.this_machine import ThisMachine
 
 
 def submit(
-    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A file; - is standard input.")],
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True, help="A YAML file; - reads standard input.")],
     /,
     *,
     where: Where = ANYWHERE,
-    wait: Annotated[bool, Parameter(help="Come back when it has ended.", negative="")] = False,
-    follow: Annotated[
-        bool, Parameter(name=["--follow", "-f"], help="Print its output until then.", negative="")
-    ] = False,
-    output: Annotated[ObjectFormat | None, Parameter(name=["--output", "-o"], help="Print the job made.")] = None,
+    wait: Annotated[bool, Parameter(help="Wait until the job has finished.")] = False,
+    follow: Annotated[bool, Parameter(alias="-f", help="Print the workers' logs until the job has finished.")] = False,
+    output: Annotated[ObjectFormat | None, Parameter(alias="-o", help="Print the new job in this format.")] = None,
 ) -> int:
-    """Submit a PaddleJob to the cluster; `-` reads it from standard input.
+    """Submit a PaddleJob to the cluster, or with --local to this machine.
 
     Example: paddlejob submit examples/wide_and_deep/job.yaml
     """

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from paddlejob.cli.where import ANYWHERE, Where, at
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.places.place import Found, Place
 
 
-def suspend(name: str, /, *, where: Where = ANYWHERE) -> None:
-    """Remove all pods of a job and keep the job; `paddlejob resume` starts it afresh.
+def suspend(name: JobName, /, *, where: Where = ANYWHERE) -> None:
+    """Delete a job's pods but keep the job; `paddlejob resume` starts it again.
 
     Example: paddlejob suspend wide-and-deep
     """
     _set(name, where, suspended=True)
 
 
-def resume(name: str, /, *, where: Where = ANYWHERE) -> None:
-    """Start a suspended job afresh.
+def resume(name: JobName, /, *, where: Where = ANYWHERE) -> None:
+    """Start a suspended job again, from the beginning.
 
     Example: paddlejob resume wide-and-deep
     """

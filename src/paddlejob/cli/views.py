@@ -14,12 +14,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from paddlejob.cli.output import COLOURS, Lines, pod_word, printed, restarts, show, upcoming, uptime
+from paddlejob.cli.output import PHASES, Lines, pod_word, restarts, show, upcoming, uptime
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
 from paddlejob.terminal import plain
 
-PHASES = {"Completed": "bold green", "Failed": "bold red", "Running": "bold cyan"}
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
 
@@ -45,6 +44,8 @@ class View(ABC):
         return self._state is not None and fnmatchcase(pod, f"{self._state.job.metadata.name}-worker-*")
 
     def _news(self, *, last_call: bool) -> list[tuple[str, str]]:
+        if self._state is None:
+            return []  # whose lines they are is not known yet: they wait
         news = list(self._logs.news(last_call=last_call))
         return [(pod, line) for pod, lines in news if self._is_worker(pod) for line in lines]
 
@@ -60,7 +61,8 @@ class PlainView(View):
         super().update(state)
         status, name = state.job.status, state.job.metadata.name
         if status.phase != self._phase:
-            self.tick(last_call=status.phase == "Completed")  # what was said before comes before
+            if self._phase is not None:  # what pods printed before comes before; nobody has before the first phase
+                self.tick(last_call=status.phase == "Completed")
             show(f"{name}: {status.phase}", self._console)
         told = (status.reason, status.next_attempt_time)
         if status.reason and told != self._told and not (status.finished or state.ended):
@@ -78,9 +80,9 @@ class PlainView(View):
 class LiveView(View):
     def __init__(self, logs: Path, console: Console) -> None:
         super().__init__(logs, console)
-        self._colours: dict[str, str] = {}
         self._live = Live(console=console, auto_refresh=False, transient=False)
         self._live.start()
+        self._lines = Lines(self._live.console)
 
     def update(self, state: State) -> None:
         super().update(state)
@@ -88,8 +90,7 @@ class LiveView(View):
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._news(last_call=last_call):
-            colour = self._colours.setdefault(pod, COLOURS[len(self._colours) % len(COLOURS)])
-            self._live.console.print(Text.assemble((f"{pod} ", colour), printed(line)), soft_wrap=True)
+            self._lines.show(pod, line)
         if self._state is not None:
             self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
 
@@ -118,7 +119,7 @@ def _title(state: State) -> Text:
     """Apart from the table, which is narrow while there are no pods: just then there is most to say."""
     status, name = state.job.status, state.job.metadata.name
     phase = status.phase or "Pending"
-    title = Text.assemble((name, "bold"), "  ", (phase, PHASES.get(phase, "bold")), f"  {status.mode or ''}")
+    title = Text.assemble((name, "bold"), "  ", (phase, f"bold {PHASES.get(phase, '')}"), f"  {status.mode or ''}")
     if status.reason:
         title.append(plain(f"  {status.reason}: {status.message}{upcoming(state.job)}"), "yellow")
     return title

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from paddlejob.cli.durations import seconds
-from paddlejob.cli.errors import UserError
 from paddlejob.cli.output import note, unseen
-from paddlejob.cli.where import ANYWHERE, Where, at
+from paddlejob.cli.where import ANYWHERE, JobName, Where, at
+from paddlejob.errors import Timeout
 from paddlejob.places.place import Found, Place, life, loop
 from paddlejob.terminal import plain
 
@@ -21,14 +21,14 @@ Goal = Literal["End", "Running", "Suspended", "Completed", "Failed", "Deleted"]
 
 
 def wait(
-    name: str,
+    name: JobName,
     /,
     *,
     where: Where = ANYWHERE,
-    for_: Annotated[Goal, Parameter(name="--for", help="How far; End: Completed or Failed.")] = "End",
+    for_: Annotated[Goal, Parameter(name="--for", help="What to wait for; End is Completed or Failed.")] = "End",
     timeout: Annotated[float | None, Parameter(converter=seconds, help="Give up after 90s, 10m, 2h.")] = None,
 ) -> int:
-    """Wait for a job: exit code 0 when it came as far as asked, 1 when it did not. Its end counts when it completed.
+    """Wait until a job has finished, or for what --for says. Exits with 1 if it failed or did not get there.
 
     Example: paddlejob wait wide-and-deep --timeout 10m
     """
@@ -58,7 +58,7 @@ async def wait_for(place: Place, found: Found, goal: Goal = "End", limit: float 
         if not watching.done():
             wanted = "ended" if goal == "End" else f"become {goal}"
             late = f"{name} has not {wanted} within {limit:g} s: it is {newest.phase}"
-            raise UserError(f"{late}; `paddlejob describe {name}` says why")
+            raise Timeout(f"{late}; `paddlejob describe {name}` says why")
         return watching.result()
     finally:
         watching.cancel()

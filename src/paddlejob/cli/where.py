@@ -7,18 +7,19 @@ and never silently one of two is taken.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from paddlejob.cli.errors import BadUse, NoCluster, UserError
+from paddlejob import errors
+from paddlejob.api.meta import Key
+from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import note
-from paddlejob.places import errors
-from paddlejob.places.place import Found, Key, Place
+from paddlejob.places.place import Found, Place
 from paddlejob.places.this_machine import ThisMachine
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ Enter = Callable[[], Place]
 
 # So long a cluster may take to say whether it has a job too that was found on this machine.
 PATIENCE = 3.0
-REFUSED = (errors.NoCluster, errors.Unauthorized, errors.Forbidden, errors.NoCRD)
-MISUSED = (errors.NotFound, errors.NoNamespace, errors.AlreadyExists, errors.Invalid, errors.NotHere)
+
+JobName = Annotated[str, Parameter(help="The job's name.")]
 
 
 @Parameter(name="*")
@@ -38,13 +39,8 @@ MISUSED = (errors.NotFound, errors.NoNamespace, errors.AlreadyExists, errors.Inv
 class Target:
     """A cluster, chosen as with kubectl."""
 
-    namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"], help="Namespace on the cluster.")] = None
-    context: Annotated[str | None, Parameter(help="Context of the kubeconfig.")] = None
-    kubeconfig: Annotated[str | None, Parameter(help="Path of the kubeconfig file.")] = None
-
-    @property
-    def asks_for_cluster(self) -> bool:
-        return any(one is not None for one in (self.namespace, self.context, self.kubeconfig))
+    context: Annotated[str | None, Parameter(help="Context in the kubeconfig file.")] = None
+    kubeconfig: Annotated[str | None, Parameter(help="Path to the kubeconfig file.")] = None
 
     def cluster(self) -> Cluster:
         from paddlejob.places.cluster import Cluster  # noqa: PLC0415 - only who asks a cluster pays for it
@@ -57,7 +53,8 @@ class Target:
 class Where(Target):
     """A cluster or this machine."""
 
-    local: Annotated[bool, Parameter(help="On this machine only.", negative="")] = False
+    namespace: Annotated[str | None, Parameter(alias="-n", help="Namespace on the cluster.")] = None
+    local: Annotated[bool, Parameter(help="Only on this machine.")] = False
 
     @property
     def only_here(self) -> bool:
@@ -68,13 +65,17 @@ class Where(Target):
         return not self.local and self.asks_for_cluster
 
     @property
+    def asks_for_cluster(self) -> bool:
+        return any(one is not None for one in (self.namespace, self.context, self.kubeconfig))
+
+    @property
     def places(self) -> list[Enter]:
         here: list[Enter] = [] if self.only_there else [ThisMachine]
         return here if self.only_here else [*here, self.cluster]
 
 
+CLUSTER = Target()
 ANYWHERE = Where()
-CONTEXT = Target()
 
 
 def cluster_is_configured() -> bool:
@@ -86,40 +87,25 @@ def cluster_is_configured() -> bool:
 
 
 def run(work: Coroutine[Any, Any, R]) -> R:
-    """What comes of it, errors with their exit codes.
+    """What comes of it.
 
     Who only looks at this machine never waits, and gets no event loop: to load one takes as long as the look itself.
     Whatever needs one awaits `places.place.loop` before.
     """
-    with exit_codes():
-        try:
-            work.send(None)
-        except StopIteration as done:
-            made: R = done.value
-            return made
-        from asyncio import run  # noqa: PLC0415 - see above
-
-        return run(work)
-
-
-@contextmanager
-def exit_codes() -> Iterator[None]:
     try:
-        yield
-    except REFUSED as error:
-        raise NoCluster(str(error)) from error
-    except MISUSED as error:
-        raise BadUse(str(error)) from error
-    except errors.PaddleJobError as error:
-        raise UserError(str(error)) from error
+        work.send(None)
+    except StopIteration as done:
+        made: R = done.value
+        return made
+    from asyncio import run  # noqa: PLC0415 - see above
+
+    return run(work)
 
 
-def on_cluster(target: Target, work: Callable[[Cluster, str], Awaitable[R]]) -> R:
-    """Run `work` with the cluster and the namespace that were asked for."""
-
+def on_cluster(target: Target, work: Callable[[Cluster], Awaitable[R]]) -> R:
     async def connected() -> R:
         async with target.cluster() as cluster:
-            return await work(cluster, target.namespace or cluster.namespace)
+            return await work(cluster)
 
     return run(connected())
 
@@ -136,7 +122,7 @@ def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) ->
             place, job = far or (ThisMachine(), near)
             if job is None:
                 within = f" in namespace {where.namespace}" if where.namespace else ""
-                raise BadUse(f"there is no local job {name}{within}: `paddlejob list --local` shows those there are")
+                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` shows all")
             return await work(place, job)
 
     return run(found())

@@ -1,15 +1,15 @@
 """Decisions, pure: what is there, what to do next, what to say. No clock, no IO, no logging, no randomness.
 
-A rule stands in the file that is named after it: ending, cleaning, stalling, environment, building.
+A rule stands in the file that is named after it: ending, cleaning, stalls, environment, building.
 """
 
 from paddlejob.core.actions import (
     Action,
-    Announce,
     AskEtcd,
     Create,
     Delete,
     ForgetEtcd,
+    JobEvent,
     Plan,
     Question,
     Touch,
@@ -26,7 +26,6 @@ from paddlejob.core.sorting import observe
 __all__ = [
     "KINDS",
     "Action",
-    "Announce",
     "AskEtcd",
     "Child",
     "ConfigMap",
@@ -34,6 +33,7 @@ __all__ = [
     "Delete",
     "Etcd",
     "ForgetEtcd",
+    "JobEvent",
     "Observed",
     "Plan",
     "Pod",

@@ -63,8 +63,8 @@ class ForgetEtcd(msgspec.Struct, frozen=True):
     prefixes: tuple[str, ...]
 
 
-class Announce(msgspec.Struct, frozen=True):
-    """Tell people, once per attempt and reason."""
+class JobEvent(msgspec.Struct, frozen=True):
+    """What happened to a job, in words for people: once per attempt and reason."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -84,7 +84,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to write on the job, and what is asked of whom."""
 
     status: Status
-    events: tuple[Announce, ...] = ()
+    events: tuple[JobEvent, ...] = ()
     actions: tuple[Action, ...] = ()
     """On what the job owns."""
     questions: tuple[Question, ...] = ()

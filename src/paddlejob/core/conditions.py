@@ -9,7 +9,7 @@ from datetime import datetime
 
 from paddlejob.api import Condition, PaddleJob, reasons
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.times import timestamp
 
 

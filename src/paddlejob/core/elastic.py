@@ -12,18 +12,17 @@ from typing import Literal
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, Status, World, reasons
-from paddlejob.api.names import CONTAINER
+from paddlejob.api import Failure, PaddleJob, RoleStatus, Status, World, reasons
+from paddlejob.api.names import CONTAINER, RoleName
 from paddlejob.api.status import Phase
-from paddlejob.core import rendezvous
+from paddlejob.core import progress, rendezvous
 from paddlejob.core.actions import AskEtcd, Body, Delete, Plan, delete
 from paddlejob.core.children import ContainerStatus, Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
-from paddlejob.core.ending import Completed, Failed, describe
+from paddlejob.core.ending import Completed, Failed, describe, launched
 from paddlejob.core.observe import Observed
-from paddlejob.core.progress import phase as plain_phase
 from paddlejob.core.replace import MOST_AT_ONCE
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.times import after, moment, timestamp
 
 # A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
@@ -91,6 +90,11 @@ def judge(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> 
     return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
 
 
+def counts(_: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
+    """A worker that is gone is replaced: none is lost."""
+    return progress.counts(slot.state for slot in observed.of_role(role))
+
+
 def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
     """Running while at least as many workers run as can train."""
     known = status.world or World()
@@ -99,12 +103,14 @@ def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
         return "Running"
     if known.replicas not in (None, len(workers)):
         return "Scaling"
-    running = sum(slot.state == "running" for slot in workers)
-    return "Running" if running >= rendezvous.bounds(job)[0] else plain_phase(job, observed)
+    states = [slot.state for slot in workers]
+    if states.count("running") >= rendezvous.bounds(job)[0]:
+        return "Running"
+    return progress.phase(states, launched(job, observed))
 
 
 def stall(job: PaddleJob, observed: Observed) -> Stall | None:
-    return rendezvous.hindrance(job, observed.etcd) or rendezvous.silence(job, observed)
+    return rendezvous.meeting_stall(job, observed.etcd) or rendezvous.etcd_stall(job, observed)
 
 
 def told(status: Status, stalled: bool) -> Status:
@@ -146,7 +152,7 @@ def wakes_at(job: PaddleJob, observed: Observed) -> datetime | None:
 
 def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Plan | None:
     """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
-    if world(job).forgotten or rendezvous.hindrance(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
+    if world(job).forgotten or rendezvous.meeting_stall(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
         return None
     wake_at = now + rendezvous.PAUSE_OF_FORGETTING
     if observed.etcd.forgotten:
@@ -158,7 +164,7 @@ def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) 
 
 def _trains(job: PaddleJob, observed: Observed) -> bool:
     """Whether workers can meet, and none of them has completed yet."""
-    return world(job).completed is None and rendezvous.hindrance(job, observed.etcd) is None
+    return world(job).completed is None and rendezvous.meeting_stall(job, observed.etcd) is None
 
 
 def _is_completed(job: PaddleJob, observed: Observed) -> bool:

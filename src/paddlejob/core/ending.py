@@ -75,8 +75,7 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
 
 def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
-    # An elastic job replaces it.
-    return gone and not job.spec.is_elastic and launched(job, observed)
+    return gone and launched(job, observed)
 
 
 def deleted_after_success(job: PaddleJob, observed: Observed) -> int:

@@ -9,13 +9,14 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import ending, progress
 from paddlejob.core.actions import Body
 from paddlejob.core.environment import shared_environment
-from paddlejob.core.observe import Observed
-from paddlejob.core.replace import refills
+from paddlejob.core.observe import Observed, Slot
+from paddlejob.core.replace import mends, refills
 
 POD_DEFAULTS: Body = {"restartPolicy": "Never"}
 NOT_TOLD: frozenset[str] = frozenset()
@@ -33,8 +34,16 @@ def judge(
     return ending.judge(job, observed)
 
 
+def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
+    done = ending.deleted_after_success(job, observed) if role == "worker" else 0
+    return progress.counts((_state(job, observed, slot) for slot in observed.of_role(role)), done)
+
+
 def phase(job: PaddleJob, _: Status, observed: Observed) -> Phase:
-    return progress.phase(job, observed)
+    launched = ending.launched(job, observed)
+    if launched and mends(job, observed):
+        return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
+    return progress.phase((_state(job, observed, slot) for slot in observed.slots), launched)
 
 
 def stall(_: PaddleJob, __: Observed) -> None:
@@ -68,3 +77,7 @@ def wakes_at(_: PaddleJob, __: Observed) -> None:
 
 def farewell(_: PaddleJob, __: Status, ___: Observed, ____: datetime) -> None:
     return None
+
+
+def _state(job: PaddleJob, observed: Observed, slot: Slot) -> str:
+    return "unknown" if ending.is_lost(job, observed, slot) else slot.state

@@ -9,13 +9,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import elastic, fixed
 from paddlejob.core.actions import Body, Delete, Plan, Question
 from paddlejob.core.ending import Completed, Disrupted, Failed
 from paddlejob.core.observe import Observed
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 
 
 class Life(Protocol):
@@ -31,6 +32,9 @@ class Life(Protocol):
         self, job: PaddleJob, status: Status, observed: Observed, now: datetime, /
     ) -> Completed | Failed | Disrupted | None:
         """The end that the world shows, None while there is none. `status` is what is remembered."""
+
+    def counts(self, job: PaddleJob, observed: Observed, role: RoleName, /) -> RoleStatus:
+        """Of one role: how many pods are in which state."""
 
     def phase(self, job: PaddleJob, status: Status, observed: Observed, /) -> Phase:
         """Of a job that has not ended."""

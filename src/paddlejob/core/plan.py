@@ -13,19 +13,18 @@ import msgspec
 from paddlejob.api import Failure, PaddleJob, Status
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Plan
-from paddlejob.core.announcing import announcements
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
 from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
+from paddlejob.core.events import events
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
-from paddlejob.core.progress import counts
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
-from paddlejob.core.restart import clear, clears_at, next_attempt, starts_at, stuck, stuck_at, waits
-from paddlejob.core.stalling import stall, unrunnable
+from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, starts_at, waits
+from paddlejob.core.stalls import spec_stall, stall
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
@@ -39,11 +38,11 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
         if job.status.phase == end:
             return _after(job, life, end, observed, now)
     status = _status(job, life, observed, now)
-    timers = (starts_at(status), clears_at(status), next_deadline(job, status), stuck_at(observed))
+    timers = (starts_at(status), clears_at(status), next_deadline(job, status), leftover_stalls_at(observed))
     others = (life.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
-        events=announcements(job, status),
+        events=events(job, status),
         wake_at=earliest(now, *timers, *others),
     )
 
@@ -80,14 +79,15 @@ def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: d
     if status.finished or not decided:
         return Plan(status=status)
     gone = (*clear(job, observed, now), *remove(job, observed))
-    if gone or waits(job, observed, now) or status.phase == "Suspended" or unrunnable(job):
+    if gone or waits(job, observed, now) or status.phase == "Suspended" or spec_stall(job):
         return Plan(status=status, actions=gone)
-    made = build(job, observed, now) if life.builds(job, observed) else ()
+    builds = life.builds(job, observed)
+    made = build(job, observed, now) if builds else ()
     return Plan(
         status=status,
         actions=(*life.removes(job, observed), *made),
         questions=life.asks(job, observed, now),
-        ports=reserve(job, observed, now),
+        ports=reserve(job, observed, now) if builds else 0,
     )
 
 
@@ -97,7 +97,7 @@ def _status(job: PaddleJob, life: Life, observed: Observed, now: datetime) -> St
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
-        **{name: counts(job, observed, name) for name, _ in job.spec.roles},
+        **{name: life.counts(job, observed, name) for name, _ in job.spec.roles},
     )
     base = life.remember(job, base, observed, now)
     end = life.judge(job, base, observed, now)
@@ -136,7 +136,7 @@ def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disr
 
 def _going_on(job: PaddleJob, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
     own = life.stall(job, observed)
-    cause = stuck(observed, now) or unrunnable(job) or own or stall(job, observed)
+    cause = leftover_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
     if again and (current == "Pending" or job.status.phase == "Restarting"):

@@ -1,21 +1,17 @@
-"""How far a job is: the counts of each role, and the phase that follows from them."""
+"""How far a job is: the counts of each role, and the phase, both from the states of its pods."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
-from paddlejob.api import PaddleJob, RoleStatus
-from paddlejob.api.names import RoleName
+from paddlejob.api import RoleStatus
 from paddlejob.api.status import Phase
-from paddlejob.core.ending import deleted_after_success, is_lost, launched
-from paddlejob.core.observe import Observed, Slot
-from paddlejob.core.replace import mends
 
 
-def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
-    slots = observed.of_role(role)
-    done = deleted_after_success(job, observed) if role == "worker" else 0
-    tally = Counter(_state(job, observed, slot) for slot in slots)
+def counts(states: Iterable[str], done: int = 0) -> RoleStatus:
+    """`done`: so many of the unknown had succeeded before they were gone."""
+    tally = Counter(states)
     return RoleStatus(
         pending=tally["pending"],
         starting=tally["starting"],
@@ -23,19 +19,13 @@ def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
         failed=tally["failed"],
         succeeded=tally["succeeded"] + done,
         unknown=tally["unknown"] - done,
-        ready=f"{tally['running']}/{len(slots)}",
+        ready=f"{tally['running']}/{tally.total()}",
     )
 
 
-def phase(job: PaddleJob, observed: Observed) -> Phase:
+def phase(states: Iterable[str], launched: bool) -> Phase:
     """The phase of a job that has not ended."""
-    states = {_state(job, observed, slot) for slot in observed.slots}
-    if launched(job, observed) and ("pending" in states or mends(job, observed)):
-        return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
-    if "pending" in states or not states:
-        return "Pending"
-    return "Starting" if "starting" in states else "Running"
-
-
-def _state(job: PaddleJob, observed: Observed, slot: Slot) -> str:
-    return "unknown" if is_lost(job, observed, slot) else slot.state
+    found = {*states}
+    if "pending" in found or not found:
+        return "Starting" if found and launched else "Pending"
+    return "Starting" if "starting" in found else "Running"

@@ -8,13 +8,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from ipaddress import AddressValueError, IPv4Address
 
-from paddlejob.api import PaddleJob, Role, reasons
+from paddlejob.api import PaddleJob, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
 from paddlejob.core.observe import Etcd, Observed, Said
 from paddlejob.core.ports import PORTS_PER_TRAINER
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.template import Mapping, env_value
 from paddlejob.core.times import after, moment
 
@@ -36,8 +36,13 @@ def server(job: PaddleJob, etcd: Etcd) -> str:
     return said.removeprefix("etcd://").removeprefix("http://").rstrip("/")
 
 
-def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
+def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
     """Why the workers can never meet."""
+    if not rules.ELASTIC_WITHOUT_SERVERS.holds(job.spec):  # only a v1beta1 CRD lets it pass
+        return Stall(reasons.NOT_SUPPORTED, rules.ELASTIC_WITHOUT_SERVERS.message)
+    if job.spec.network != "PodIP":
+        asked = f"elastic with intranet: {job.spec.network}"
+        return Stall(reasons.NOT_SUPPORTED, f"this release cannot run {asked} yet: remove it, or upgrade")
     where = server(job, etcd)
     if not where:
         return Stall(
@@ -54,7 +59,7 @@ def hindrance(job: PaddleJob, etcd: Etcd) -> Stall | None:
     return None
 
 
-def silence(job: PaddleJob, observed: Observed) -> Stall | None:
+def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
     """Why nothing is heard from etcd at the moment."""
     last = said(job, observed)
     if last is None or not last.error:
@@ -66,8 +71,7 @@ def silence(job: PaddleJob, observed: Observed) -> Stall | None:
 
 def bounds(job: PaddleJob) -> tuple[int, int]:
     """The least and the most workers."""
-    worker = job.spec.worker or Role()
-    return worker.requests or worker.wanted, worker.limits or worker.wanted
+    return (job.spec.worker or Role()).bounds
 
 
 def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:

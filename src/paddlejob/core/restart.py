@@ -14,7 +14,7 @@ from paddlejob.api import PaddleJob, RoleStatus, Status, reasons
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
-from paddlejob.core.stalling import Stall
+from paddlejob.core.stalls import Stall
 from paddlejob.core.times import LONG_AGO, moment, timestamp
 
 FIRST_BACKOFF = timedelta(seconds=10)
@@ -87,8 +87,8 @@ def clears_at(status: Status) -> datetime:
     return moment(running.last_transition_time) + BREATH
 
 
-def stuck(observed: Observed, now: datetime) -> Stall | None:
-    """A pod of an earlier attempt that does not go: its kubelet does not answer, or a finalizer holds it."""
+def leftover_stall(observed: Observed, now: datetime) -> Stall | None:
+    """By a pod of an earlier attempt that does not go: its kubelet does not answer, or a finalizer holds it."""
     late = [pod for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp) and now >= _overdue(at)]
     if not late:
         return None
@@ -101,7 +101,8 @@ def stuck(observed: Observed, now: datetime) -> Stall | None:
     return Stall(reasons.PODS_REMAIN, text)
 
 
-def stuck_at(observed: Observed) -> datetime | None:
+def leftover_stalls_at(observed: Observed) -> datetime | None:
+    """When it is time to call that a stall."""
     return min((_overdue(at) for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp)), default=None)
 
 

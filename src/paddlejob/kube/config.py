@@ -14,7 +14,7 @@ from pathlib import Path
 from paddlejob.kube.auth import Auth, FileAuth, basic, bearer, read
 from paddlejob.kube.errors import ConfigError
 from paddlejob.kube.exec_plugin import API_VERSIONS, ExecAuth, Plugin
-from paddlejob.kube.kubeconfig import Cluster, Exec, User, pem, read_files, relative_to
+from paddlejob.kube.kubeconfig import ClusterEntry, Exec, User, pem, read_files, relative_to
 from paddlejob.kube.proxy import Proxy, proxy_for
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -95,7 +95,7 @@ def from_files(paths: list[Path], context: str | None, environ: Mapping[str, str
     )
 
 
-def _authority(cluster: Cluster, source: Path) -> bytes | None:
+def _authority(cluster: ClusterEntry, source: Path) -> bytes | None:
     found = pem(
         cluster.certificate_authority_data,
         cluster.certificate_authority,
@@ -105,7 +105,7 @@ def _authority(cluster: Cluster, source: Path) -> bytes | None:
     return found.read() if found is not None else None
 
 
-def _auth(user: User, source: Path, cluster: Cluster, ca: bytes | None) -> Auth:
+def _auth(user: User, source: Path, cluster: ClusterEntry, ca: bytes | None) -> Auth:
     if user.auth_provider is not None:
         raise ConfigError(
             f"{source}: auth-provider was removed from Kubernetes in 1.26: use the exec plugin of your provider"
@@ -125,7 +125,7 @@ def _auth(user: User, source: Path, cluster: Cluster, ca: bytes | None) -> Auth:
     return FileAuth(authorization=authorization, token_file=token_file, certificate=certificate, key=key)
 
 
-def _plugin(exec_: Exec, source: Path, cluster: Cluster, ca: bytes | None) -> Plugin:
+def _plugin(exec_: Exec, source: Path, cluster: ClusterEntry, ca: bytes | None) -> Plugin:
     if exec_.api_version not in API_VERSIONS:
         raise ConfigError(
             f"{source}: the credential plugin's apiVersion {exec_.api_version!r} is not supported: "
@@ -144,7 +144,7 @@ def _plugin(exec_: Exec, source: Path, cluster: Cluster, ca: bytes | None) -> Pl
     )
 
 
-def _cluster_info(cluster: Cluster, ca: bytes | None) -> dict[str, object]:
+def _cluster_info(cluster: ClusterEntry, ca: bytes | None) -> dict[str, object]:
     info: dict[str, object] = {"server": cluster.server}
     if ca is not None:
         info["certificate-authority-data"] = base64.b64encode(ca).decode()

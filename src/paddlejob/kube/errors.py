@@ -7,16 +7,16 @@ KubeError
 ├── Undecodable              an answer that is not what its kind promises
 ├── LeaseLost                this process may no longer act as the leader
 └── ApiError                 the server answered and refused
-    ├── BadRequest           400
-    ├── Unauthorized         401
-    ├── Forbidden            403
-    ├── NotFound             404
-    ├── Conflict             409
-    ├── AlreadyExists        409 with that reason
-    ├── Gone                 410, or the reason Expired
-    ├── Invalid              422
-    ├── TooManyRequests      429
-    └── ServerError          5xx
+    ├── ApiBadRequest        400
+    ├── ApiUnauthorized      401
+    ├── ApiForbidden         403
+    ├── ApiNotFound          404
+    ├── ApiConflict          409
+    ├── ApiAlreadyExists     409 with that reason
+    ├── ApiGone              410, or the reason Expired
+    ├── ApiInvalid           422
+    ├── ApiTooManyRequests   429
+    └── ApiServerError       5xx
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Details(msgspec.Struct, frozen=True, rename="camel"):
     retry_after_seconds: float = 0
 
 
-class Status(msgspec.Struct, frozen=True):
+class ApiStatus(msgspec.Struct, frozen=True):
     """The API server's answer when it refuses, and the object of an ERROR event on a watch."""
 
     code: int = 0
@@ -75,7 +75,7 @@ class Status(msgspec.Struct, frozen=True):
 class ApiError(KubeError):
     """The server's refusal, with what was tried: `create pods default/a: 403 Forbidden: ...`."""
 
-    def __init__(self, tried: str, answer: Status, retry_after: float | None = None) -> None:
+    def __init__(self, tried: str, answer: ApiStatus, retry_after: float | None = None) -> None:
         self.tried = tried
         self.status = answer.code
         self.reason = answer.reason
@@ -89,74 +89,74 @@ class ApiError(KubeError):
         return f"{self.tried}: {what}: {self.message}" if self.message else f"{self.tried}: {what}"
 
 
-class BadRequest(ApiError):
+class ApiBadRequest(ApiError):
     pass
 
 
-class Unauthorized(ApiError):
+class ApiUnauthorized(ApiError):
     pass
 
 
-class Forbidden(ApiError):
+class ApiForbidden(ApiError):
     pass
 
 
-class NotFound(ApiError):
+class ApiNotFound(ApiError):
     pass
 
 
-class Conflict(ApiError):
+class ApiConflict(ApiError):
     pass
 
 
-class AlreadyExists(ApiError):
+class ApiAlreadyExists(ApiError):
     pass
 
 
-class Gone(ApiError):
+class ApiGone(ApiError):
     pass
 
 
-class Invalid(ApiError):
+class ApiInvalid(ApiError):
     pass
 
 
-class TooManyRequests(ApiError):
+class ApiTooManyRequests(ApiError):
     pass
 
 
-class ServerError(ApiError):
+class ApiServerError(ApiError):
     pass
 
 
-_BY_REASON: dict[str, type[ApiError]] = {"AlreadyExists": AlreadyExists, "Expired": Gone, "Gone": Gone}
+_BY_REASON: dict[str, type[ApiError]] = {"AlreadyExists": ApiAlreadyExists, "Expired": ApiGone, "Gone": ApiGone}
 _BY_STATUS: dict[int, type[ApiError]] = {
-    400: BadRequest,
-    401: Unauthorized,
-    403: Forbidden,
-    404: NotFound,
-    409: Conflict,
-    410: Gone,
-    422: Invalid,
-    429: TooManyRequests,
+    400: ApiBadRequest,
+    401: ApiUnauthorized,
+    403: ApiForbidden,
+    404: ApiNotFound,
+    409: ApiConflict,
+    410: ApiGone,
+    422: ApiInvalid,
+    429: ApiTooManyRequests,
 }
-_STATUS = msgspec.json.Decoder(Status)
+_STATUS = msgspec.json.Decoder(ApiStatus)
 
 
 def refusal(tried: str, body: bytes, *, status: int = 0, retry_after: str | None = None) -> ApiError:
-    """The error for a Status the server sent, as a response or as an ERROR event (which has no HTTP status)."""
+    """The error for a Status that the server sent, as a response or as an ERROR event (which has no HTTP status)."""
     try:
         answer = _STATUS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # A proxy or load balancer in front of the API server answers in its own words.
-        answer = Status(message=body[:500].decode(errors="replace").strip())
+        answer = ApiStatus(message=body[:500].decode(errors="replace").strip())
     answer = msgspec.structs.replace(answer, code=status or answer.code or 500)
-    fallback = ServerError if answer.code >= 500 else ApiError
+    fallback = ApiServerError if answer.code >= 500 else ApiError
     kind = _BY_REASON.get(answer.reason) or _BY_STATUS.get(answer.code, fallback)
     return kind(tried, answer, _seconds(retry_after, answer))
 
 
-def _seconds(header: str | None, answer: Status) -> float | None:
+def _seconds(header: str | None, answer: ApiStatus) -> float | None:
     if header is not None and header.strip().isdigit():
         return float(header)
     if answer.details is not None and answer.details.retry_after_seconds > 0:
@@ -166,7 +166,7 @@ def _seconds(header: str | None, answer: Status) -> float | None:
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same call may well succeed a little later."""
-    return isinstance(error, TooManyRequests | ServerError | Unreachable)
+    return isinstance(error, ApiTooManyRequests | ApiServerError | Unreachable)
 
 
 def delay_asked(error: BaseException) -> float:

@@ -25,7 +25,7 @@ class Extension(msgspec.Struct, frozen=True):
     extension: object = None
 
 
-class Cluster(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
+class ClusterEntry(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
     server: str = ""
     certificate_authority: str = ""
     certificate_authority_data: str = ""
@@ -74,7 +74,7 @@ class Context(msgspec.Struct, frozen=True):
 
 class NamedCluster(msgspec.Struct, frozen=True):
     name: str
-    cluster: Cluster = Cluster()
+    cluster: ClusterEntry = ClusterEntry()
 
 
 class NamedUser(msgspec.Struct, frozen=True):
@@ -94,12 +94,12 @@ class File(msgspec.Struct, frozen=True, rename="kebab"):
     current_context: str = ""
 
 
-class _Named(Protocol):
+class _HasName(Protocol):
     @property
     def name(self) -> str: ...
 
 
-N = TypeVar("N", bound=_Named)
+N = TypeVar("N", bound=_HasName)
 
 
 class Kubeconfig:
@@ -124,7 +124,7 @@ class Kubeconfig:
             raise ConfigError(f"{self.sources}: there is no context {name!r}; there are: {known}")
         return found[1].context
 
-    def cluster(self, name: str) -> tuple[Path, Cluster]:
+    def cluster(self, name: str) -> tuple[Path, ClusterEntry]:
         found = self._find(((path, file.clusters) for path, file in self._files), name)
         if found is None or not found[1].cluster.server:
             raise ConfigError(

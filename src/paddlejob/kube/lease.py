@@ -16,7 +16,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from paddlejob.kube.errors import AlreadyExists, Conflict, KubeError, LeaseLost, NotFound
+from paddlejob.kube.errors import ApiAlreadyExists, ApiConflict, ApiNotFound, KubeError, LeaseLost
 from paddlejob.kube.lease_record import LEASES, Lease, LeaseMeta, LeaseSpec
 from paddlejob.kube.objects import Key, Resource, T
 from paddlejob.kube.tasks import TimedOut, cancelled_and_joined, timeout
@@ -103,7 +103,7 @@ class Election:
         try:
             async with timeout(self._durations.renew):
                 return await self._take_if_free()
-        except (Conflict, AlreadyExists):
+        except (ApiConflict, ApiAlreadyExists):
             return False  # somebody was faster
         except (KubeError, *TimedOut) as error:
             self._tell(error)
@@ -112,7 +112,7 @@ class Election:
     async def _take_if_free(self) -> bool:
         try:
             lease = await self._client.get(LEASES, *self._key)
-        except NotFound:
+        except ApiNotFound:
             await self._create()
             return True
         self._observe(lease)
@@ -157,13 +157,13 @@ class Election:
         try:
             try:
                 await self._write(self._seen)
-            except Conflict:
+            except ApiConflict:
                 # Perhaps our own write whose answer was lost, perhaps another leader.
                 lease = await self._client.get(LEASES, *self._key)
                 if not self._is_ours(lease):
                     raise self._lost(f"{lease.spec.holder_identity or 'nobody'} holds it now") from None
                 await self._write(lease)
-        except NotFound:
+        except ApiNotFound:
             raise self._lost("it was deleted") from None
 
     async def _create(self) -> None:

@@ -17,7 +17,16 @@ import msgspec
 
 from paddlejob.kube.backoff import Backoff
 from paddlejob.kube.client import Client
-from paddlejob.kube.errors import ApiError, BadRequest, Gone, Invalid, KubeError, NotFound, Silent, Undecodable
+from paddlejob.kube.errors import (
+    ApiBadRequest,
+    ApiError,
+    ApiGone,
+    ApiInvalid,
+    ApiNotFound,
+    KubeError,
+    Silent,
+    Undecodable,
+)
 from paddlejob.kube.events import Bookmark, Removed, Seen, Skipped, WatchEvent
 from paddlejob.kube.objects import Key, Resource, T, key_of
 from paddlejob.kube.store import Store
@@ -102,7 +111,7 @@ class Reflector(Generic[T]):
     async def _list(self) -> None:
         try:
             objects, version = await self._pages(PAGE)
-        except Gone:
+        except ApiGone:
             # The pages took longer than the server keeps the past. All at once cannot expire.
             objects, version = await self._pages(0)
         self._swap(objects, version)
@@ -203,7 +212,7 @@ def _version_in(event: WatchEvent[T]) -> str:
 
 def _refuses_stream(error: ApiError) -> bool:
     """Old servers refuse the parameters, newer ones with the feature off refuse them in words."""
-    return isinstance(error, BadRequest | Invalid) or "sendInitialEvents" in error.message
+    return isinstance(error, ApiBadRequest | ApiInvalid) or "sendInitialEvents" in error.message
 
 
 def _voids_version(error: Exception) -> bool:
@@ -211,7 +220,7 @@ def _voids_version(error: Exception) -> bool:
 
     A server restored from a backup says that our version is too large; without a new list that would last for ever.
     """
-    if isinstance(error, Gone | BadRequest | Invalid | NotFound | Undecodable):
+    if isinstance(error, ApiGone | ApiBadRequest | ApiInvalid | ApiNotFound | Undecodable):
         return True
     if not isinstance(error, ApiError):
         return False

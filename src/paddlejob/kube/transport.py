@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import io
+import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 from multidict import CIMultiDict
@@ -25,6 +28,7 @@ from paddlejob.kube.tls import ssl_context
 
 # Longer than any round trip of a living network, shorter than anyone's patience.
 CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 1.0
 LARGE_BYTES = 512 * 1024
 
 
@@ -73,19 +77,31 @@ class Transport:
         self._on_call = on_call
         self._limit = asyncio.Semaphore(concurrency) if concurrency else None
         self._session: aiohttp.ClientSession | None = None
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         # Kept while the client certificate stays the same: connections are pooled by context.
         self._tls: tuple[bytes | None, ssl.SSLContext] | None = None
 
     async def open(self) -> None:
         # Watches stay open for minutes, so a limit on connections would starve calls: calls have their own limit.
-        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30)
+        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30, socket_factory=self._socket)
         self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
+    def _socket(self, info: tuple[Any, ...]) -> socket.socket:
+        made = socket.socket(*info[:3])
+        self._sockets.add(made)
+        return made
+
     async def close(self) -> None:
+        """A connection that was left in the middle says goodbye by TLS, for which nobody waits: it is cut."""
         if self._session is not None:
             await self._session.close()
-            await asyncio.sleep(0)  # a connection that is cut lets go of its socket in the loop's next turn
             self._session = None
+        until = time.monotonic() + CLOSE_SECONDS
+        while (left := [one for one in self._sockets if one.fileno() != -1]) and time.monotonic() < until:
+            for one in left:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+            await asyncio.sleep(0)
 
     async def send(self, ask: Ask, timeout: float) -> bytes:
         """Ask and read the whole answer, within `timeout` seconds from when it is our turn."""

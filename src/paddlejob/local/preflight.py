@@ -11,8 +11,8 @@ from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import NEIGHBOURS
 from paddlejob.core.observe import Etcd, Slot
 from paddlejob.core.pods import pod
-from paddlejob.core.rendezvous import hindrance
-from paddlejob.core.stalling import Stall, unrunnable
+from paddlejob.core.rendezvous import meeting_stall
+from paddlejob.core.stalls import Stall, spec_stall
 from paddlejob.core.template import containers, main_index, mapping, mappings
 from paddlejob.local.errors import BadFile, NotYet
 from paddlejob.local.invocation import Setting, Surroundings, process
@@ -20,7 +20,7 @@ from paddlejob.local.manifest import Manifest
 
 
 def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
-    if cause := unrunnable(job) or _without_etcd(job, around):
+    if cause := spec_stall(job) or _without_etcd(job, around):
         raise BadFile(f"{manifest.path.name}: {cause.message}")
     if job.spec.suspend:
         raise BadFile(f"{manifest.path.name}: spec.suspend is true, and here nobody can resume a job: remove it to run")
@@ -34,7 +34,7 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
 
 
 def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:
-    return hindrance(job, Etcd(around.etcd)) if job.spec.is_elastic else None
+    return meeting_stall(job, Etcd(around.etcd)) if job.spec.is_elastic else None
 
 
 def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:

@@ -25,7 +25,7 @@ from paddlejob.local.invocation import Surroundings
 from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.processes import Supervisor
-from paddlejob.local.state import NAMESPACE, Folder, JobEvent, State
+from paddlejob.local.state import NAMESPACE, DatedEvent, Folder, State
 from paddlejob.local.supervisor.proc import start_time
 from paddlejob.meeting import Meetings
 
@@ -53,7 +53,7 @@ class Runner:
         self._file = str(manifest.path)
         self._supervisor = supervisor
         self._watching = watching
-        self._events: list[JobEvent] = []
+        self._events: list[DatedEvent] = []
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._stopping = False
@@ -109,7 +109,7 @@ class Runner:
             made = plan(self.job, self.machine.observe(self.job, known), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
-            self._events += [JobEvent(timestamp(now), one.type, one.reason, one.note) for one in made.events]
+            self._events += [DatedEvent(timestamp(now), one.type, one.reason, one.note) for one in made.events]
             for action in made.actions:
                 self.machine.do(action)
             for question in made.questions:
@@ -175,7 +175,7 @@ class Runner:
         message = "it was stopped before its end"
         status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
         self.job = msgspec.structs.replace(self.job, status=status)
-        self._events.append(JobEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))
+        self._events.append(DatedEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))
 
     async def _forget(self) -> None:
         """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""

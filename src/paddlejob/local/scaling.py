@@ -19,7 +19,7 @@ def ask(folder: Folder, state: State, replicas: int) -> None:
     name, worker = state.job.metadata.name, state.job.spec.worker
     if not state.job.spec.is_elastic or worker is None:
         raise CannotScale(f"{name} is not elastic: only a job with spec.elastic: 1 can be scaled")
-    least, most = worker.requests or 1, worker.limits or worker.replicas
+    least, most = worker.bounds
     if not least <= replicas <= most:
         raise CannotScale(f"{name} can have {least} to {most} workers (worker.requests and limits), not {replicas}")
     if not state.alive or state.job.status.finished:

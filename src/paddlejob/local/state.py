@@ -31,7 +31,7 @@ DELETED = "deleted"
 PRIVATE = 0o700
 
 
-class JobEvent(msgspec.Struct, frozen=True):
+class DatedEvent(msgspec.Struct, frozen=True):
     """An event: when, how serious, what."""
 
     at: str
@@ -48,7 +48,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     token: str = ""
     """What every process of this run has in its environment."""
     pods: tuple[Pod, ...] = ()
-    events: tuple[JobEvent, ...] = ()
+    events: tuple[DatedEvent, ...] = ()
     ended: bool = False
 
     @property
@@ -187,6 +187,6 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     state = folder.look()
     if state is None:
         raise NoSuchJob(
-            f"there is no local job {name} in namespace {namespace}: `paddlejob list` shows those there are"
+            f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
         )
     return folder, state

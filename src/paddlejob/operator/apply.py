@@ -15,25 +15,25 @@ import structlog
 
 from paddlejob.api import PaddleJob, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
-from paddlejob.core import Action, Announce, Child, Create, Delete, Plan, Refusal, Touch, Update
+from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Refusal, Touch, Update
 from paddlejob.core.children import KindName
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
-    AlreadyExists,
+    ApiAlreadyExists,
+    ApiBadRequest,
+    ApiConflict,
     ApiError,
-    BadRequest,
-    Conflict,
-    Forbidden,
-    Invalid,
+    ApiForbidden,
+    ApiInvalid,
+    ApiNotFound,
     KubeError,
-    NotFound,
     delay_asked,
 )
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.cache import Cache
-from paddlejob.operator.events import event
+from paddlejob.operator.events import event_body
 from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS
 
 log = structlog.get_logger()
@@ -61,8 +61,8 @@ class Hands:
             calls.append(partial(self._delete_job, job))
         return await self._all(job, calls)
 
-    async def tell(self, job: PaddleJob, events: Iterable[Announce], now: datetime) -> None:
-        await self._all(job, [partial(self._announce, job, one, now) for one in events])
+    async def send_events(self, job: PaddleJob, events: Iterable[JobEvent], now: datetime) -> None:
+        await self._all(job, [partial(self._send_event, job, event, now) for event in events])
 
     async def _all(self, job: PaddleJob, calls: Iterable[Call]) -> tuple[Refusal, ...]:
         """Do everything that can be done; then raise the passing error, if any, that asks for the longest pause."""
@@ -100,9 +100,9 @@ class Hands:
     async def _create(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
         try:
             made: Child = await self._client.create(CHILDREN[action.kind], job.metadata.namespace, action.body)
-        except AlreadyExists:
+        except ApiAlreadyExists:
             return await self._met(job, action, now)
-        except (Forbidden, Invalid, BadRequest) as error:
+        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
             return _refusal(action.kind, action.name, error, now)
         self._cache.wrote(made)
         log.info("created", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
@@ -125,16 +125,16 @@ class Hands:
         body = {**action.body, "metadata": {**action.body["metadata"], "uid": action.uid}}
         try:
             made: Child = await self._client.replace(CHILDREN[action.kind], key, body)
-        except (NotFound, Conflict):
+        except (ApiNotFound, ApiConflict):
             return None  # another one has come or goes: the watch tells
-        except (Forbidden, Invalid, BadRequest) as error:
+        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
             return _refusal(action.kind, action.name, error, now)
         self._cache.wrote(made)
         log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
 
     async def _delete_job(self, job: PaddleJob) -> None:
-        with contextlib.suppress(NotFound, Conflict):
+        with contextlib.suppress(ApiNotFound, ApiConflict):
             await self._client.delete(JOBS, key_of(job), uid=job.metadata.uid)
             log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
@@ -142,9 +142,9 @@ class Hands:
         key = (job.metadata.namespace, action.name)
         try:
             await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
-        except (NotFound, Conflict):
+        except (ApiNotFound, ApiConflict):
             return None  # gone, or a newer object of the same name that is not meant
-        except (Forbidden, Invalid, BadRequest) as error:
+        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
             return _refusal(action.kind, action.name, error, now)
         self._cache.deleted(action.kind, key, action.uid)
         log.info("deleted", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
@@ -158,9 +158,9 @@ class Hands:
         try:
             self._gate()  # the list may have taken its time
             written = await self._client.patch(JOBS, key_of(job), {"metadata": meta})
-        except (NotFound, Conflict):
+        except (ApiNotFound, ApiConflict):
             return None  # gone, or changed meanwhile: the change brings a new look, which finds the same block
-        except (Forbidden, Invalid, BadRequest) as error:
+        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
             return _refusal(job.kind, job.metadata.name, error, now)
         self._cache.jobs.wrote(written)
         log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
@@ -171,25 +171,25 @@ class Hands:
         body = {"metadata": {"annotations": {action.annotation: action.value}}}
         try:
             touched = await self._client.patch(PODS, key, body)
-        except NotFound:
+        except ApiNotFound:
             return None
-        except (Forbidden, Invalid, BadRequest) as error:
+        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
             return _refusal("Pod", action.name, error, now)
         self._cache.wrote(touched)
         return None
 
-    async def _announce(self, job: PaddleJob, action: Announce, now: datetime) -> None:
+    async def _send_event(self, job: PaddleJob, event: JobEvent, now: datetime) -> None:
         """Events are a courtesy: a job never waits for one."""
         try:
-            await self._client.create(EVENTS, job.metadata.namespace, event(job, action, now, self._instance))
-        except AlreadyExists:
+            await self._client.create(EVENTS, job.metadata.namespace, event_body(job, event, now, self._instance))
+        except ApiAlreadyExists:
             pass
         except KubeError as error:
-            log.warning("event not sent", job=job.metadata.name, reason=action.reason, error=str(error))
+            log.warning("event not sent", job=job.metadata.name, reason=event.reason, error=str(error))
 
 
 def _refusal(kind: KindName, name: str, error: ApiError, now: datetime) -> Refusal:
-    if isinstance(error, Forbidden):
+    if isinstance(error, ApiForbidden):
         reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
     else:
         reason = reasons.INVALID

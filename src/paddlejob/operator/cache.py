@@ -20,7 +20,7 @@ from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
-from paddlejob.operator.ports import DEFAULT_RANGE, PortRange, Ports
+from paddlejob.operator.ports import DEFAULT_RANGE, PortBlocks, PortRange
 from paddlejob.operator.resources import CHILDREN, JOBS
 
 # Events of a large job come in floods, and a look costs a few microseconds per pod: a small job is looked at after
@@ -38,7 +38,7 @@ class Cache:
         self.jobs: Store[PaddleJob] = Store()
         self._children: dict[KindName, Store[Any]] = {kind.name: Store() for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
-        self.ports = Ports(port_range, self.jobs, self._children[Pod.__name__], wake)
+        self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
         self._namespaces: tuple[str | None, ...] = ()
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)

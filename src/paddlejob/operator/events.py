@@ -8,27 +8,27 @@ from typing import Any
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import API_VERSION, GROUP, KIND
-from paddlejob.core import Announce
+from paddlejob.core import JobEvent
 
 CONTROLLER = f"{GROUP}/paddle-operator"
 LONGEST_NOTE = 1024
 
 
-def event(job: PaddleJob, announce: Announce, now: datetime, instance: str) -> dict[str, Any]:
+def event_body(job: PaddleJob, event: JobEvent, now: datetime, instance: str) -> dict[str, Any]:
     meta = job.metadata
-    told = f"{meta.uid}/{announce.attempt}/{announce.reason}"
+    identity = f"{meta.uid}/{event.attempt}/{event.reason}"
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{meta.name}.{hashlib.sha256(told.encode()).hexdigest()[:16]}",
+            "name": f"{meta.name}.{hashlib.sha256(identity.encode()).hexdigest()[:16]}",
             "namespace": meta.namespace,
         },
         "eventTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        "type": announce.type,
-        "reason": announce.reason,
-        "note": _shortened(announce.note),
-        "action": announce.reason,
+        "type": event.type,
+        "reason": event.reason,
+        "note": _shortened(event.note),
+        "action": event.reason,
         "reportingController": CONTROLLER,
         "reportingInstance": instance[:128],
         "regarding": {

@@ -97,7 +97,7 @@ class Loop:
     async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
         """Status and actions go out together; what was refused is told in a second look, which is made at once."""
         outcomes = await asyncio.gather(
-            self._tell(job, planned, now),
+            self._report(job, planned, now),
             self.hands.apply(job, planned, now),
             self._meet(key, job, planned),
             return_exceptions=True,
@@ -116,9 +116,9 @@ class Loop:
             if await self.meetings.do(job.metadata.uid, question):
                 self.queue.add(key)
 
-    async def _tell(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
-        """Events before the status: a status that is written counts as told, also by whoever comes after us."""
-        await self.hands.tell(job, planned.events, now)
+    async def _report(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
+        """Events before the status: to whoever comes after us a written status says that its events are sent."""
+        await self.hands.send_events(job, planned.events, now)
         return await self.reporter.report(job, planned.status)
 
     def _forget_previous(self, key: Key, job: PaddleJob | None) -> None:

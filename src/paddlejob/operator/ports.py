@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Pod
-from paddlejob.core.observe import Ports as Seen
+from paddlejob.core.observe import Ports
 from paddlejob.core.ports import LAST_PORT, Block, block_of, ports_needed
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.store import Change, Store
@@ -52,7 +52,7 @@ class PortRange:
 DEFAULT_RANGE = PortRange(20000, 30000)
 
 
-class Ports:
+class PortBlocks:
     def __init__(
         self, within: PortRange, jobs: Store[PaddleJob], pods: Store[Pod], wake: Callable[[Key, float], None]
     ) -> None:
@@ -71,17 +71,17 @@ class Ports:
         jobs.subscribe(self._job_changed)
         pods.subscribe(self._pod_changed)
 
-    def seen_by(self, job: PaddleJob) -> Seen:
+    def seen_by(self, job: PaddleJob) -> Ports:
         """What the job's plan has to know."""
         if job.spec.network != "Host" or job.status.finished:
-            return Seen()
+            return Ports()
         disputed = self._is_disputed(job)
         if block_of(job) is not None and not disputed:
-            return Seen()
+            return Ports()
         if self._free(job) is None:
             self._waiting.add(key_of(job))
-            return Seen(full=str(self._within), disputed=disputed)
-        return Seen(disputed=disputed)
+            return Ports(full=str(self._within), disputed=disputed)
+        return Ports(disputed=disputed)
 
     def new_term(self) -> None:
         """Another may have reserved blocks of which the watch has not told us yet."""

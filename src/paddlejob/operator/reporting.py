@@ -14,7 +14,7 @@ from paddlejob.api import PaddleJob, Status
 from paddlejob.api.names import ROLES
 from paddlejob.api.status import as_json
 from paddlejob.kube.client import Client
-from paddlejob.kube.errors import Conflict, NotFound
+from paddlejob.kube.errors import ApiConflict, ApiNotFound
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.objects import key_of
 from paddlejob.kube.store import Store
@@ -66,9 +66,9 @@ class Reporter:
         body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": patch}
         try:
             written = await self._client.patch(JOBS, key_of(job), body, subresource="status")
-        except NotFound:
+        except ApiNotFound:
             return None  # deleted meanwhile
-        except Conflict:
+        except ApiConflict:
             return CONFLICT_PAUSE
         self._memory.status_written(job, self._clock(), only_counts=quiet)
         self._jobs.wrote(written)

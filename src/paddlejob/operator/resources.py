@@ -13,12 +13,12 @@ from paddlejob.core.children import KindName
 from paddlejob.kube.objects import Resource
 
 
-class Event(msgspec.Struct, frozen=True):
+class KubeEvent(msgspec.Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
 
 
 JOBS = Resource(GROUP, VERSION, PLURAL, PaddleJob)
-EVENTS = Resource("events.k8s.io", "v1", "events", Event)
+EVENTS = Resource("events.k8s.io", "v1", "events", KubeEvent)
 
 CHILDREN: dict[KindName, Resource[Any]] = {
     one.name: Resource(one.group, one.version, one.plural, one.type) for one in KINDS

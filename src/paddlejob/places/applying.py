@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import ANNOTATION_PART_OF, API_VERSION, KIND
+from paddlejob.errors import AlreadyExists, NoCRD, NoNamespace, NotFound, PaddleJobError
 from paddlejob.kube import Client
-from paddlejob.kube.errors import AlreadyExists as Taken
-from paddlejob.kube.errors import NotFound as Missing
-from paddlejob.places.errors import AlreadyExists, NotFound, PaddleJobError
+from paddlejob.kube.errors import ApiNotFound
 from paddlejob.places.place import Json, label
 from paddlejob.places.refusals import explained
 
 MANAGER = "paddlejob"
+ABSENT = (NotFound, NoNamespace, NoCRD)
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Served(msgspec.Struct, frozen=True):
     name: str
     kind: str
     namespaced: bool = False
 
 
 class Kinds(msgspec.Struct, frozen=True):
-    resources: tuple[Kind, ...] = ()
+    resources: tuple[Served, ...] = ()
 
 
 class Applier:
@@ -35,56 +36,48 @@ class Applier:
     def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
         self._namespace = namespace
-        self._known: dict[str, tuple[Kind, ...]] = {}
+        self._known: dict[str, tuple[Served, ...]] = {}
 
     async def exists(self, one: Json) -> bool:
         """Asked by trying: whoever may make it need not have the right to read it."""
-        with explained(f"make {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
-            collection = (await self.path(one)).rpartition("/")[0]
-            try:
-                await self._client.request("POST", collection, params={"dryRun": "All"}, body=one)
-            except Taken:
-                return True
+        try:
+            await self._ask("make", one, "POST", params={"dryRun": "All"}, body=one)
+        except AlreadyExists:
+            return True
         return False
 
     async def apply(self, one: Json) -> Json:
         """Make it or change it to be so; fields that others set stay theirs."""
-        with explained(f"apply {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
-            answer = await self._client.request(
-                "PATCH",
-                await self.path(one),
-                params={"fieldManager": MANAGER, "force": "true", "fieldValidation": "Strict"},
-                body=one,
-                content_type="application/apply-patch+yaml",
-            )
-        found: Json = msgspec.json.decode(answer)
+        params = {"fieldManager": MANAGER, "force": "true", "fieldValidation": "Strict"}
+        kind = "application/apply-patch+yaml"
+        found: Json = msgspec.json.decode(
+            await self._ask("apply", one, "PATCH", params=params, body=one, content_type=kind)
+        )
         return found
 
     async def own(self, one: Json, owners: list[Json]) -> None:
-        with explained(f"change {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
-            await self._client.request(
-                "PATCH",
-                await self.path(one),
-                body={"metadata": {"ownerReferences": owners}},
-                content_type="application/merge-patch+json",
-            )
+        body = {"metadata": {"ownerReferences": owners}}
+        await self._ask("change", one, "PATCH", body=body, content_type="application/merge-patch+json")
 
     async def delete(self, one: Json) -> bool:
         """Whether it was there."""
-        with explained(f"delete {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
-            try:
-                await self._client.request("DELETE", await self.path(one), body={"propagationPolicy": "Foreground"})
-            except (Missing, NotFound):
-                return False
+        try:
+            await self._ask("delete", one, "DELETE", body={"propagationPolicy": "Foreground"})
+        except ABSENT:
+            return False
         return True
 
     async def get(self, one: Json) -> Json | None:
-        with explained(f"get {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
-            try:
-                found: Json = msgspec.json.decode(await self._client.request("GET", await self.path(one)))
-            except (Missing, NotFound):
-                return None
+        try:
+            found: Json = msgspec.json.decode(await self._ask("get", one, "GET"))
+        except ABSENT:
+            return None
         return found
+
+    async def _ask(self, tried: str, one: Json, method: str, **request: Any) -> bytes:
+        with explained(f"{tried} {label(one)}", name=one["metadata"]["name"], namespace=self._namespace):
+            path = await self.path(one)
+            return await self._client.request(method, path.rpartition("/")[0] if method == "POST" else path, **request)
 
     async def path(self, one: Json) -> str:
         version, kind, meta = one["apiVersion"], one["kind"], one["metadata"]
@@ -96,11 +89,11 @@ class Applier:
             return f"{base}/{found.name}/{meta['name']}"
         return f"{base}/namespaces/{meta.get('namespace') or self._namespace}/{found.name}/{meta['name']}"
 
-    async def _kinds(self, base: str) -> tuple[Kind, ...]:
+    async def _kinds(self, base: str) -> tuple[Served, ...]:
         if base not in self._known:
             try:
                 answer = await self._client.request("GET", base)
-            except Missing:
+            except ApiNotFound:
                 return ()
             self._known[base] = msgspec.json.decode(answer, type=Kinds).resources
         return self._known[base]

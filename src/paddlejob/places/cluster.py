@@ -14,24 +14,25 @@ from typing import Any, TypeVar
 import msgspec
 
 from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES
 from paddlejob.core.children import Pod
+from paddlejob.errors import Invalid, PaddleJobError
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
 from paddlejob.kube import store as kube_store
 from paddlejob.kube.events import decode
-from paddlejob.kube.objects import Object, key_of
+from paddlejob.kube.objects import Object
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
 from paddlejob.places.applying import Beside
-from paddlejob.places.errors import Invalid, PaddleJobError
 from paddlejob.places.job_logs import follow_job_logs, job_logs
-from paddlejob.places.place import Change, Description, Event, Found, Json, Key, Line, Wanted, loop
+from paddlejob.places.place import Change, Description, Event, Found, Json, Line, Wanted, loop
 from paddlejob.places.refusals import explained, explanation, no_namespace
 
 T = TypeVar("T", bound=Object)
 # What going on and asking again cannot mend.
-_FINAL = (kube.ConfigError, kube.Unauthorized, kube.Forbidden, kube.NotFound)
+_FINAL = (kube.ConfigError, kube.ApiUnauthorized, kube.ApiForbidden, kube.ApiNotFound)
 
 
 class _Event(msgspec.Struct, frozen=True, rename="camel"):
@@ -102,7 +103,7 @@ class Cluster:
         with explained(tried, name=name, namespace=namespace):
             try:
                 return self._decoded(await self.client.request("GET", JOBS.path(namespace, name)))
-            except kube.NotFound as error:
+            except kube.ApiNotFound as error:
                 if error.details.kind and not await self.has_namespace(namespace):
                     raise no_namespace(tried, namespace) from error
                 raise
@@ -134,9 +135,9 @@ class Cluster:
         """Whether it is there; who may not know is told yes."""
         try:
             await self.client.request("GET", f"/api/v1/namespaces/{namespace}")
-        except kube.NotFound:
+        except kube.ApiNotFound:
             return False
-        except kube.Forbidden:
+        except kube.ApiForbidden:
             return True
         return True
 
@@ -148,12 +149,12 @@ class Cluster:
         async with aclosing(changes):
             async for one in changes:
                 known = one.after or one.before
-                key = Key(*key_of(known)) if known else Key(namespace or "", name or "")
+                key = known.metadata.key if known else Key(namespace or "", name or "")
                 yield key, self._found(one.after) if one.after else None
 
     def watch_pods(self, job: PaddleJob) -> AsyncGenerator[kube_store.Change[Pod], None]:
         """Every change of the job's pods, those of later attempts too."""
-        namespace, name = job.metadata.namespace, job.metadata.name
+        namespace, name = job.metadata.key
         tried = f"watch the pods of job {name} in namespace {namespace}"
         return self._watch(PODS, namespace, tried, selector=f"{LABEL_JOB}={name}")
 
@@ -188,14 +189,14 @@ class Cluster:
 
     async def pods(self, job: PaddleJob) -> tuple[Pod, ...]:
         """The job's own pods, servers first."""
-        namespace, name = job.metadata.namespace, job.metadata.name
+        namespace, name = job.metadata.key
         with explained(f"list the pods of job {name} in namespace {namespace}", namespace=namespace):
             found = await self._all(PODS, namespace, labelSelector=f"{LABEL_JOB}={name}")
         pods = (msgspec.convert(one, Pod) for one in found)
         return tuple(sorted((pod for pod in pods if pod.metadata.controller_uid == job.metadata.uid), key=_order))
 
     async def events(self, job: PaddleJob) -> tuple[Event, ...]:
-        namespace, name = job.metadata.namespace, job.metadata.name
+        namespace, name = job.metadata.key
         with explained(f"list the events of job {name} in namespace {namespace}", namespace=namespace):
             found = await self._all(_EVENTS, namespace, fieldSelector=f"involvedObject.uid={job.metadata.uid}")
         told = (msgspec.convert(one, _Event) for one in found)
@@ -230,7 +231,7 @@ class Cluster:
             )
 
     async def delete(self, job: PaddleJob, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
-        namespace, name = job.metadata.namespace, job.metadata.name
+        namespace, name = job.metadata.key
         with explained(f"delete job {name} of namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
 
@@ -238,7 +239,7 @@ class Cluster:
 def _still_going(job: PaddleJob) -> Key:
     if job.status.finished:
         raise Invalid(f"{job.metadata.name} has ended ({job.status.phase}): submit it again under another name")
-    return Key(job.metadata.namespace, job.metadata.name)
+    return job.metadata.key
 
 
 async def _tell_absence(reflector: Reflector[T], store: Store[T], news: asyncio.Queue[Any]) -> None:

@@ -15,8 +15,8 @@ import msgspec
 from paddlejob.api import PaddleJob
 from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
+from paddlejob.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.kube.tasks import cancelled_and_joined
-from paddlejob.places.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.places.log_lines import log_lines, main_container
 from paddlejob.places.place import Line, Wanted, life
 from paddlejob.places.refusals import explained
@@ -121,7 +121,7 @@ async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: di
 
 async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """The lines of the container that trains."""
-    namespace, name = pod.metadata.namespace, pod.metadata.name
+    namespace, name = pod.metadata.key
     try:
         with explained(f"read the log of pod {name} in namespace {namespace}", namespace=namespace):
             async with aclosing(log_lines(cluster.client, pod, wanted)) as lines:

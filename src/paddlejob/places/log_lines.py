@@ -15,16 +15,14 @@ from typing import Literal
 from paddlejob.api.names import CONTAINER
 from paddlejob.core.children import ContainerStatus, Pod
 from paddlejob.kube import Client
-from paddlejob.kube.errors import NotFound, ServerError, Unreachable
-from paddlejob.kube.objects import Resource
+from paddlejob.kube.errors import ApiNotFound, ApiServerError, Unreachable
+from paddlejob.operator.resources import PODS
 from paddlejob.places.place import Wanted
 from paddlejob.terminal import newest
 
 # A program may compute for minutes without a word: then the connection may be dead, and asking again costs little.
 SILENCE_SECONDS = 120.0
 PAUSE = 0.5
-
-_PODS = Resource("", "v1", "pods", Pod)
 
 
 def main_container(pod: Pod) -> str:
@@ -33,7 +31,7 @@ def main_container(pod: Pod) -> str:
 
 
 async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[str, None]:
-    path = _PODS.path(pod.metadata.namespace, pod.metadata.name, "log")
+    path = PODS.path(*pod.metadata.key, "log")
     name = main_container(pod)
     params = {"container": name, "timestamps": "true"}
     if wanted.tail is not None:
@@ -53,7 +51,7 @@ async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[
                         yield line
             if last_time:
                 return
-        except (Unreachable, ServerError):
+        except (Unreachable, ApiServerError):
             if not wanted.follow:
                 raise
         await asyncio.sleep(PAUSE)
@@ -69,10 +67,10 @@ async def log_lines(client: Client, pod: Pod, wanted: Wanted) -> AsyncGenerator[
 async def _state(client: Client, pod: Pod, container: str) -> Literal["goes on", "ended", "gone"]:
     """How the container is whose log we read; a later one in its place is not it."""
     try:
-        found = await client.get(_PODS, pod.metadata.namespace, pod.metadata.name)
-    except NotFound:
+        found = await client.get(PODS, *pod.metadata.key)
+    except ApiNotFound:
         return "gone"
-    except (Unreachable, ServerError):
+    except (Unreachable, ApiServerError):
         return "goes on"
     before, now = _status(pod, container), _status(found, container)
     if found.metadata.uid != pod.metadata.uid or (before and now and before.restart_count != now.restart_count):

@@ -13,17 +13,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from paddlejob.api import PaddleJob
+from paddlejob.api.meta import Key
 from paddlejob.api.mistakes import job_of
 from paddlejob.api.names import RoleName
 from paddlejob.core.children import Pod
 from paddlejob.terminal import plain
 
 Json = dict[str, Any]
-
-
-class Key(NamedTuple):
-    namespace: str
-    name: str
+LogsOf = Literal[RoleName, "all"]
 
 
 class Line(NamedTuple):
@@ -60,7 +57,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     follow: bool = False
-    role: RoleName | Literal["all"] = "worker"
+    role: LogsOf = "worker"
     index: int | None = None
     tail: int | None = None
     since: float | None = None
@@ -108,7 +105,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> Key:
-        return Key(self.job.metadata.namespace, self.job.metadata.name)
+        return self.job.metadata.key
 
 
 Change = tuple[Key, Found | None]
@@ -170,7 +167,7 @@ def label(one: Json) -> str:
 
 async def life(place: Place, job: PaddleJob) -> AsyncGenerator[Found, None]:
     """The job now and after every change, as long as it is there."""
-    async with aclosing(place.watch(job.metadata.namespace, job.metadata.name)) as changes:
+    async with aclosing(place.watch(*job.metadata.key)) as changes:
         async for _, now in changes:
             if now is None or now.job.metadata.uid != job.metadata.uid:
                 return

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from paddlejob import errors
 from paddlejob.kube import errors as kube
-from paddlejob.places import errors
 
 
 @contextmanager
@@ -27,31 +27,31 @@ def explanation(error: kube.KubeError, tried: str, *, name: str = "", namespace:
             return errors.NoCluster(str(error))
         case kube.Unreachable():
             return errors.NoCluster(f"cannot {tried}: {_after_colon(error)}")
-        case kube.Unauthorized():
+        case kube.ApiUnauthorized():
             return errors.Unauthorized(
                 f"cannot {tried}: the cluster does not accept your credentials (401): log in again, or renew the token "
                 "or certificate of your kubeconfig"
             )
-        case kube.Forbidden():
+        case kube.ApiForbidden():
             said = error.message or "403 Forbidden"
             return errors.Forbidden(f"cannot {tried}: {said}: ask the cluster's administrator to allow it")
-        case kube.NotFound():
+        case kube.ApiNotFound():
             return _missing(error, tried, name=name, namespace=namespace)
-        case kube.AlreadyExists():
+        case kube.ApiAlreadyExists():
             return errors.AlreadyExists(
                 f"cannot {tried}: {name} exists in namespace {namespace} already: delete it with "
                 f"`paddlejob delete {name} -n {namespace}`, or give this one another name"
             )
-        case kube.Invalid() | kube.BadRequest():
+        case kube.ApiInvalid() | kube.ApiBadRequest():
             return errors.Invalid(f"cannot {tried}: {_one_line(error.message)}")
-        case kube.ServerError() | kube.TooManyRequests():
+        case kube.ApiServerError() | kube.ApiTooManyRequests():
             said = _one_line(error.message) or error.reason
             return errors.NoCluster(f"cannot {tried}: the API server cannot answer now ({said}): try again")
         case _:
             return errors.PaddleJobError(f"cannot {tried}: {_after_colon(error)}")
 
 
-def _missing(error: kube.NotFound, tried: str, *, name: str, namespace: str) -> errors.PaddleJobError:
+def _missing(error: kube.ApiNotFound, tried: str, *, name: str, namespace: str) -> errors.PaddleJobError:
     match error.details.kind:
         case "namespaces":
             return no_namespace(tried, namespace)

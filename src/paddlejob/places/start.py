@@ -110,7 +110,7 @@ def prepare(asked: Asked) -> Start:
     around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd)
     with tempfile.TemporaryDirectory() as trial:
         check(job, asked.manifest, msgspec.structs.replace(around, folder=Path(trial)))
-    folder = Folder.of(root(os.environ), job.metadata.namespace, job.metadata.name)
+    folder = Folder.of(root(os.environ), *job.metadata.key)
     return Start(
         manifest=asked.manifest,
         around=msgspec.structs.replace(around, folder=folder.path),

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from paddlejob import errors
 from paddlejob.api import PaddleJob, reasons
+from paddlejob.api.meta import Key
+from paddlejob.api.names import ROLES
 from paddlejob.core.children import Pod
 from paddlejob.local import errors as local
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
 from paddlejob.local.state import NAMESPACE, Folder, State, find, folders, root
 from paddlejob.local.supervisor.proc import is_alive
-from paddlejob.places import errors
-from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Key, Line, Wanted, loop
+from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Line, Wanted, loop
 
 if TYPE_CHECKING:
     from paddlejob.local.manifest import Manifest
@@ -86,16 +88,16 @@ class ThisMachine:
                 told, first = now, False
 
     async def pods(self, job: PaddleJob) -> tuple[Pod, ...]:
-        return self._state(_key(job))[1].pods
+        return self._state(job.metadata.key)[1].pods
 
     async def events(self, job: PaddleJob) -> tuple[Event, ...]:
-        return tuple(Event(one.at, one.type, one.reason, one.note) for one in self._state(_key(job))[1].events)
+        return tuple(Event(one.at, one.type, one.reason, one.note) for one in self._state(job.metadata.key)[1].events)
 
     async def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
         if wanted.since is not None:
             raise errors.NotHere("the logs of jobs on this machine hold no times: use --tail instead of --since")
         role, index = "*" if wanted.role == "all" else wanted.role, "*" if wanted.index is None else wanted.index
-        folder, _ = self._state(_key(job))
+        folder, _ = self._state(job.metadata.key)
         following = Logs(folder.logs, f"{job.metadata.name}-{role}-{index}")
         tail = wanted.tail
         async with aclosing(_looks()) as looks:
@@ -119,10 +121,10 @@ class ThisMachine:
 
     async def scale(self, job: PaddleJob, workers: int) -> None:
         with _explained():
-            scaling.ask(*self._state(_key(job)), workers)
+            scaling.ask(*self._state(job.metadata.key), workers)
 
     async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
-        folder, state = self._state(_key(job))
+        folder, state = self._state(job.metadata.key)
         folder.mark_deleted()
         for _ in range(2 if force else 1):
             if state.alive:
@@ -147,10 +149,6 @@ async def _looks() -> AsyncGenerator[None, None]:
 
 def _root() -> Path:
     return root(os.environ)
-
-
-def _key(job: PaddleJob) -> Key:
-    return Key(job.metadata.namespace, job.metadata.name)
 
 
 def _found(folder: Folder, state: State) -> Found:
@@ -182,7 +180,7 @@ def _manifest(description: Description) -> Manifest:
 def _at_home(document: Json) -> Json:
     """A working directory that only the image has is not here: then the command starts where the person is."""
     made: Json = msgspec.json.decode(msgspec.json.encode(document))
-    for role in ("ps", "worker", "heter"):
+    for role in ROLES:
         pod = (made["spec"].get(role) or {}).get("template", {}).get("spec", {})
         mounted = {one.get("mountPath") for each in pod.get("containers", ()) for one in each.get("volumeMounts", ())}
         for container in pod.get("containers", ()):

@@ -9,15 +9,16 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from paddlejob.api import PaddleJob as ApiJob
 from paddlejob.api import Status, reasons
-from paddlejob.api.names import API_VERSION, KIND, RoleName
-from paddlejob.places.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
-from paddlejob.places.place import Description, Event, Key, Line, Place, Wanted, life
+from paddlejob.api.meta import Key
+from paddlejob.api.names import API_VERSION, KIND, ROLES
+from paddlejob.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
+from paddlejob.places.place import Description, Event, Line, LogsOf, Place, Wanted, life
 from paddlejob.sdk import parameters as check
 from paddlejob.sdk.written import Written
 from paddlejob.terminal import lines
@@ -139,13 +140,13 @@ class AsyncPaddleJob(Written):
         self,
         *,
         follow: bool = False,
-        role: RoleName | Literal["all"] = "worker",
+        role: LogsOf = "worker",
         index: int | None = None,
         tail: int | None = None,
     ) -> AsyncGenerator[Line, None]:
         """What the pods print, to be iterated with `async for`; with `follow=True` until the job ends."""
-        if role not in ("ps", "worker", "heter", "all"):
-            raise ValueError(f"role must be 'worker', 'ps', 'heter' or 'all', not {role!r}")
+        if role not in (*ROLES, "all"):
+            raise ValueError(f"role must be one of {', '.join(ROLES)} and all, not {role!r}")
         index = None if index is None else check.count("index", index, 0)
         tail = None if tail is None else check.count("tail", tail, 1)
         self._known()

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paddlejob.api.names import ANNOTATION_PART_OF
-from paddlejob.places.errors import CannotShip
+from paddlejob.api.names import ANNOTATION_PART_OF, ROLES
+from paddlejob.errors import CannotShip
 from paddlejob.places.place import Description, Json
 from paddlejob.sdk.sources import program
 
@@ -36,7 +36,7 @@ def described_function(
     code: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     items = [{"key": key, "path": path} for path, key in keys.items()]
     spec = {
-        field: _with_code(value, name, items) if field in ("ps", "worker") else value
+        field: _with_code(value, name, items) if field in ROLES else value
         for field, value in plain.document["spec"].items()
     }
     return Description({**plain.document, "spec": spec}, (code,), plain.folder)

@@ -8,7 +8,7 @@ from html import escape
 
 from paddlejob.api import Status
 from paddlejob.api.names import ROLES, RoleName
-from paddlejob.places.errors import PaddleJobError
+from paddlejob.errors import PaddleJobError
 from paddlejob.sdk.aio import AsyncPaddleJob
 
 PATIENCE = 5.0

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 from paddlejob.api import Status
-from paddlejob.api.names import RoleName
-from paddlejob.places.place import Description, Event, Line
+from paddlejob.places.place import Description, Event, Line, LogsOf
 from paddlejob.sdk.aio import AsyncPaddleJob
 from paddlejob.sdk.blocking import blocking, iterating
 from paddlejob.sdk.html import table
@@ -82,7 +80,7 @@ class PaddleJob(Written):
         self,
         *,
         follow: bool = False,
-        role: RoleName | Literal["all"] = "worker",
+        role: LogsOf = "worker",
         index: int | None = None,
         tail: int | None = None,
     ) -> Iterator[Line]:

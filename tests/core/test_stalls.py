@@ -1,4 +1,4 @@
-"""Why a job cannot go on, in words for a person: named worlds and the one sentence each of them gets.
+"""Why a job is stalled, in words for a person: named worlds and the one sentence each of them gets.
 
 A job that waits in good order is not stalled: those cases stand here too.
 """
@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from paddlejob.core import Observed, Pod, Refusal, observe
+from paddlejob.core import Etcd, Observed, Pod, Refusal, observe, plan
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
 from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Ports, Slot
-from paddlejob.core.stalling import Stall, stall, unrunnable
-from tests.builders import JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
+from paddlejob.core.rendezvous import meeting_stall
+from paddlejob.core.stalls import Stall, spec_stall, stall
+from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'
@@ -120,10 +121,9 @@ def test_a_placed_pod_with_other_conditions_does_not_stall() -> None:
     assert stall(job, Observed(slots=(Slot("worker", 0, "train-worker-0", pod),))) is None
 
 
-UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
+BY_SPEC: dict[str, tuple[JobBuilder, str]] = {
     "heter workers without servers": (a_job().with_heter(1), "NoServers"),
     "heter workers with zero servers": (a_job().with_heter(1).with_servers(0), "NoServers"),
-    "elastic without bounds": (a_job().asking(elastic=1), "NoBounds"),
     "elastic with servers": (an_elastic_job().with_servers(1), "NotSupported"),
     "elastic by name": (an_elastic_job().by_service(), "NotSupported"),
     "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),
@@ -132,30 +132,28 @@ UNRUNNABLE: dict[str, tuple[JobBuilder, str]] = {
 }
 
 
-@pytest.mark.parametrize(("job", "reason"), UNRUNNABLE.values(), ids=UNRUNNABLE.keys())
+@pytest.mark.parametrize(("job", "reason"), BY_SPEC.values(), ids=BY_SPEC.keys())
 def test_nothing_is_made_for_a_job_that_cannot_run_right(job: JobBuilder, reason: str) -> None:
     built = job.build()
-    found = stall(built, observe(built, refusals=[a_refusal("Pod", "x")]))
-    assert found == unrunnable(built)
-    assert found is not None
-    assert found.reason == reason
+    made = plan(built, observe(built, refusals=[a_refusal("Pod", "x")]), NOW)
+    assert (made.status.reason, made.actions, made.questions, made.ports) == (reason, (), (), 0)
 
 
 @pytest.mark.parametrize("fields", [{}, {"elastic": 0}, {"suspend": False}, {"intranet": "Service"}])
 def test_a_job_that_can_run(fields: dict[str, Any]) -> None:
-    assert unrunnable(a_job().asking(**fields).build()) is None
-    assert unrunnable(an_elastic_job().build()) is None
+    assert spec_stall(a_job().asking(**fields).build()) is None
+    assert spec_stall(an_elastic_job().build()) is None
 
 
 @pytest.mark.parametrize(
     "job", [a_job().by("Host"), a_job().by("HostNetwork"), a_ps_job().with_heter(2), a_job().with_heter(0)]
 )
 def test_a_job_that_can_run_too(job: JobBuilder) -> None:
-    assert unrunnable(job.build()) is None
+    assert spec_stall(job.build()) is None
 
 
 def test_what_is_not_supported_is_named() -> None:
-    found = unrunnable(an_elastic_job().by("Host").build())
+    found = meeting_stall(an_elastic_job().by("Host").build(), Etcd())
     text = "this release cannot run elastic with intranet: Host yet: remove it, or upgrade"
     assert found == Stall("NotSupported", text)
 

@@ -1,19 +1,25 @@
-"""Why a job cannot go on: what outside the job holds it up, in words for a person.
+"""Stalls: what holds up a job that has not ended, in words for a person.
 
-Only looks at jobs that have not ended. The first cause in order of severity is told, with how many pods share it.
+`spec_stall` looks at the job itself, `stall` at the world around it: there the first cause in order of severity counts,
+with how many pods share it. Stalls of elastic jobs alone stand in `rendezvous`, that of a restart in `restart`.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import PaddleJob, reasons
+from paddlejob.api import PaddleJob, reasons, rules
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import environment_key
-from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import ports_needed
 from paddlejob.core.reserving import needs_ports
+
+# What an API server with a v1beta1 CRD does not refuse.
+RULES = (
+    (rules.HAS_WORKERS, reasons.NO_WORKERS),
+    (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
+)
 
 
 class Stall(msgspec.Struct, frozen=True):
@@ -22,8 +28,6 @@ class Stall(msgspec.Struct, frozen=True):
 
 
 def stall(job: PaddleJob, observed: Observed) -> Stall | None:
-    if cause := unrunnable(job):
-        return cause
     if observed.ports.full and needs_ports(job, observed):
         lack = (
             f"no {ports_needed(job)} ports in a row are free within the operator's --port-range {observed.ports.full}"
@@ -46,34 +50,12 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
     return Stall(first_cause.reason, f"{same} of {len(observed.slots)} pods: {name}: {first_cause.message}")
 
 
-def unrunnable(job: PaddleJob) -> Stall | None:
+def spec_stall(job: PaddleJob) -> Stall | None:
     """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
-    if unsupported := _not_supported(job):
-        return Stall(
-            reasons.NOT_SUPPORTED, f"this release cannot run {', '.join(unsupported)} yet: remove it, or upgrade"
-        )
-    worker = job.spec.worker
-    if job.spec.is_elastic and worker and not (worker.requests and worker.limits):  # only a v1beta1 CRD lets it pass
-        return Stall(
-            reasons.NO_BOUNDS, "an elastic job needs worker.requests and worker.limits: create it again with both"
-        )
-    if not worker or not worker.replicas:  # only a v1beta1 CRD lets it pass
-        return Stall(
-            reasons.NO_WORKERS, "a job without workers never ends: create it with spec.worker.replicas of 1 or more"
-        )
-    if has_heter(job) and job.spec.mode != "PS":  # so does this
-        return Stall(reasons.NO_SERVERS, "heter workers belong to a job with parameter servers: create it with spec.ps")
+    for rule, reason in RULES:
+        if not rule.holds(job.spec):
+            return Stall(reason, rule.message)
     return None
-
-
-def _not_supported(job: PaddleJob) -> tuple[str, ...]:
-    """Parts of the API whose rules are not in this release."""
-    spec = job.spec
-    asked = {
-        "elastic with ps": spec.is_elastic and spec.ps is not None,
-        f"elastic with intranet: {spec.network}": spec.is_elastic and spec.network != "PodIP",
-    }
-    return tuple(name for name, wanted in asked.items() if wanted)
 
 
 def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
