@@ -1,4 +1,4 @@
-"""A job's folder: no namespace and no name ever leads out of the place where folders are, by no command and no call."""
+"""A job's folder: no namespace and no name ever leads out of where folders are, by no command and no call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wrong file is told whole: every mistake with its line, its place in the document and what to write instead."""
+"""A wrong file is told whole: every mistake with its line, its path in the document and what to write instead."""
 
 from __future__ import annotations
 
