@@ -184,7 +184,7 @@ def _is_disrupted(pod: Pod) -> bool:
 
 
 def _is_excused(pod: Pod, observed: Observed) -> bool:
-    """Whether it waited in vain for a peer that has no place, and exited 0 as launchers do then."""
+    """Whether it waited in vain for a peer that has no node, and exited 0 as launchers do then."""
     return pod.state == "succeeded" and any(other.state == "pending" for other in _workers(observed))
 
 

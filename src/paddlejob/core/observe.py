@@ -36,7 +36,7 @@ class Ports(msgspec.Struct, frozen=True):
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A place for one wanted pod, and the pod that fills it, if any."""
+    """One wanted pod, by role and index, and the pod that fills the slot, if any."""
 
     role: RoleName
     index: int
