@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 
 import msgspec
 
-from paddlejob.core import AskEtcd, Etcd, ForgetEtcd, Question, Said
+from paddlejob.core import Answer, AskEtcd, Etcd, ForgetEtcd, Question
 from paddlejob.etcd import EtcdClient, EtcdError
 
 
@@ -34,8 +34,8 @@ class Meetings:
         """Whether something is known now that was not before."""
         match question:
             case AskEtcd():
-                said = await self._ask(question)
-                self._known[uid] = msgspec.structs.replace(self.known(uid), said=said)
+                answer = await self._ask(question)
+                self._known[uid] = msgspec.structs.replace(self.known(uid), answer=answer)
                 return True
             case ForgetEtcd():
                 try:
@@ -45,13 +45,13 @@ class Meetings:
                 self._known[uid] = msgspec.structs.replace(self.known(uid), forgotten=True)
                 return True
 
-    async def _ask(self, question: AskEtcd) -> Said:
+    async def _ask(self, question: AskEtcd) -> Answer:
         exited = frozenset(question.exited)
         try:
             value = await self._client.get(question.server, f"/paddle/{question.id}")
         except EtcdError as error:
-            return Said(question.id, self._now(), exited=exited, error=str(error))
-        return Said(question.id, self._now(), value or "", exited)
+            return Answer(question.id, self._now(), exited=exited, error=str(error))
+        return Answer(question.id, self._now(), value or "", exited)
 
     async def close(self) -> None:
         await self._client.close()

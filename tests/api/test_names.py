@@ -65,6 +65,7 @@ def test_the_public_names_of_api() -> None:
 def test_the_public_names_of_core() -> None:
     assert sorted(paddlejob.core.__all__, key=str.lower) == [
         "Action",
+        "Answer",
         "AskEtcd",
         "Child",
         "ConfigMap",
@@ -81,7 +82,6 @@ def test_the_public_names_of_core() -> None:
         "Pod",
         "Question",
         "Refusal",
-        "Said",
         "Service",
         "Touch",
         "Update",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from paddlejob.api import World
-from paddlejob.core import Delete, Etcd, Plan, Said, observe, plan
+from paddlejob.core import Answer, Delete, Etcd, Plan, observe, plan
 from tests.builders import (
     NOW,
     NOW_TEXT,
@@ -26,16 +26,16 @@ def running(world: World = SETTLED, workers: int = 2) -> JobBuilder:
     return an_elastic_job(workers).with_status(phase="Running", start_time=NOW_TEXT, world=world)
 
 
-def said(value: str = "running", *exited: int, error: str = "") -> Said:
+def answered(value: str = "running", *exited: int, error: str = "") -> Answer:
     """An answer that judges the workers with these numbers."""
-    return Said(ID, NOW, value, frozenset(f"uid-of-train-worker-{one}" for one in exited), error)
+    return Answer(ID, NOW, value, frozenset(f"uid-of-train-worker-{one}" for one in exited), error)
 
 
-def look(job: JobBuilder, *pods: PodBuilder | None, heard: Said | None = None, at: datetime = NOW) -> Plan:
+def look(job: JobBuilder, *pods: PodBuilder | None, heard: Answer | None = None, at: datetime = NOW) -> Plan:
     """One look at a job whose workers are these."""
     made = job.build()
     there = [one.of(made, "worker", index).build() for index, one in enumerate(pods) if one is not None]
-    seen = observe(made, [*there, *([a_config_map(made)] if there else [])], etcd=Etcd(said=heard or said()))
+    seen = observe(made, [*there, *([a_config_map(made)] if there else [])], etcd=Etcd(answer=heard or answered()))
     return plan(made, seen, at)
 
 

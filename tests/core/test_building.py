@@ -36,7 +36,7 @@ TOUCHES = [one.replace("Pod", "touch") for one in PODS]
 Change = Callable[[PodBuilder], PodBuilder]
 
 
-def said(actions: tuple[Action, ...]) -> list[str]:
+def listed(actions: tuple[Action, ...]) -> list[str]:
     """Each action in two words. Building creates and touches, nothing else."""
     words = []
     for one in actions:
@@ -52,7 +52,7 @@ def by_address(change: Change | None, config_map: bool = False, **others: Change
         how = others.get(name.removeprefix("train-").replace("-", "_"), change)
         pods += [how(one).build()] if how else []
     maps = [a_config_map(BY_ADDRESS)] if config_map else []
-    return said(build(BY_ADDRESS, observe(BY_ADDRESS, [*pods, *maps]), NOW))
+    return listed(build(BY_ADDRESS, observe(BY_ADDRESS, [*pods, *maps]), NOW))
 
 
 def just_made(pod: PodBuilder) -> PodBuilder:
@@ -92,7 +92,7 @@ def by_service(
 ) -> list[str]:
     maps: list[ConfigMap] = [a_config_map(job)] if config_map else []
     seen = observe(job, [*(one.build() for one in pods), *(services_of(job) if services else []), *maps])
-    return said(build(job, seen, NOW))
+    return listed(build(job, seen, NOW))
 
 
 ALL_PODS = tuple(pods_of(BY_SERVICE).values())
@@ -118,13 +118,13 @@ def test_by_service(done: list[str], expected: list[str]) -> None:
 def test_a_service_that_is_going_away_holds_nothing_up() -> None:
     job = a_job().by_service().build()
     seen = observe(job, [a_service(job, "worker", 0, deleting=True), a_config_map(job)])
-    assert said(build(job, seen, NOW)) == [PODS[2]]
+    assert listed(build(job, seen, NOW)) == [PODS[2]]
 
 
 def test_a_service_deleted_by_someone_is_made_again() -> None:
     job = a_job().by_service().in_phase("Running").build()
     pods = [one.running().build() for one in pods_of(job).values()]
-    assert said(build(job, observe(job, [*pods, a_config_map(job)]), NOW)) == ["Service train-worker-0"]
+    assert listed(build(job, observe(job, [*pods, a_config_map(job)]), NOW)) == ["Service train-worker-0"]
 
 
 def test_a_touch_names_the_config_map_it_is_for() -> None:
@@ -147,11 +147,11 @@ REFUSED: dict[str, tuple[PaddleJob, Refusal, list[str]]] = {
 
 @pytest.mark.parametrize(("job", "refusal", "expected"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(job: PaddleJob, refusal: Refusal, expected: list[str]) -> None:
-    assert said(build(job, observe(job, refusals=[refusal]), NOW)) == expected
+    assert listed(build(job, observe(job, refusals=[refusal]), NOW)) == expected
 
 
 def test_pods_are_not_made_while_a_service_is_refused() -> None:
     refused = a_refusal("Service", "train-ps-0")
     seen = observe(BY_SERVICE, [*services_of(BY_SERVICE)[1:], a_config_map(BY_SERVICE)], [refused])
     assert build(BY_SERVICE, seen, NOW) == ()
-    assert said(build(BY_SERVICE, seen, NOW + timedelta(minutes=1))) == ["Service train-ps-0"]
+    assert listed(build(BY_SERVICE, seen, NOW + timedelta(minutes=1))) == ["Service train-ps-0"]

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from paddlejob.api import World
-from paddlejob.core import AskEtcd, Said, observe, plan
+from paddlejob.core import Answer, AskEtcd, observe, plan
 from paddlejob.core.elastic import COMEBACKS
 from tests.builders import (
     ETCD,
@@ -19,7 +19,7 @@ from tests.builders import (
     a_pod,
     an_elastic_job,
 )
-from tests.core.elastic_looks import ID, SETTLED, created, deleted, look, running, runs, said, world
+from tests.core.elastic_looks import ID, SETTLED, answered, created, deleted, look, running, runs, world
 
 # Before the first worker.
 
@@ -39,7 +39,7 @@ def test_all_workers_are_made_when_it_has() -> None:
 
 
 def test_nothing_is_made_while_etcd_cannot_be_reached_and_the_job_says_so() -> None:
-    made = look(an_elastic_job(), heard=said(error="etcd at 10.96.0.50:2379 cannot be reached"))
+    made = look(an_elastic_job(), heard=answered(error="etcd at 10.96.0.50:2379 cannot be reached"))
     assert created(made) == []
     assert (made.status.reason, made.status.elastic) == ("EtcdUnreachable", "ERROR")
     assert made.wake_at == NOW + timedelta(seconds=3)
@@ -55,7 +55,7 @@ def test_a_job_without_an_etcd_says_what_to_do_and_asks_nobody() -> None:
 
 
 def test_it_trains_on_when_etcd_is_silent_later() -> None:
-    made = look(running(), runs(), runs(), heard=said(error="gone"))
+    made = look(running(), runs(), runs(), heard=answered(error="gone"))
     assert (made.status.phase, made.status.reason, made.status.elastic) == ("Running", "EtcdUnreachable", "ERROR")
     assert (made.questions, made.actions) == ((), ())
 
@@ -63,26 +63,26 @@ def test_it_trains_on_when_etcd_is_silent_later() -> None:
 # Who is replaced.
 
 Fate = str
-EXITS: dict[str, tuple[PodBuilder, Said, Fate]] = {
-    "it runs": (runs(), said(), "stays"),
-    "it exits 0 and nobody has asked since": (runs().succeeded(), said("completed"), "is asked about"),
-    "it exits 0 alone, without having trained": (runs().succeeded(), said("running", 1), "is replaced"),
-    "it exits 0 and etcd has forgotten the job": (runs().succeeded(), said("", 1), "is replaced"),
-    "it exits 0 and etcd cannot be asked": (runs().succeeded(), said("", 1, error="gone"), "stays"),
-    "it lost its peers": (runs().failed(250), said(), "is replaced"),
-    "it was too few": (runs().failed(241), said(), "is replaced"),
-    "its launcher lost etcd": (runs().failed(1), said(), "is replaced"),
-    "it was killed": (runs().failed(137), said(), "is replaced"),
-    "its node gives no code": (runs().in_phase("Failed"), said(), "is replaced"),
-    "its node threw it out": (runs().evicted(), said(), "is replaced, not counted"),
-    "it is being deleted": (runs().deleting(), said(), "stays"),
-    "its program failed": (runs().failed(7), said(), "fails the job"),
-    "it came back in place": (runs().restarted(1, 250), said(), "stays"),
-    "it came back in place after its program failed": (runs().restarted(1, 7), said(), "fails the job"),
+EXITS: dict[str, tuple[PodBuilder, Answer, Fate]] = {
+    "it runs": (runs(), answered(), "stays"),
+    "it exits 0 and nobody has asked since": (runs().succeeded(), answered("completed"), "is asked about"),
+    "it exits 0 alone, without having trained": (runs().succeeded(), answered("running", 1), "is replaced"),
+    "it exits 0 and etcd has forgotten the job": (runs().succeeded(), answered("", 1), "is replaced"),
+    "it exits 0 and etcd cannot be asked": (runs().succeeded(), answered("", 1, error="gone"), "stays"),
+    "it lost its peers": (runs().failed(250), answered(), "is replaced"),
+    "it was too few": (runs().failed(241), answered(), "is replaced"),
+    "its launcher lost etcd": (runs().failed(1), answered(), "is replaced"),
+    "it was killed": (runs().failed(137), answered(), "is replaced"),
+    "its node gives no code": (runs().in_phase("Failed"), answered(), "is replaced"),
+    "its node threw it out": (runs().evicted(), answered(), "is replaced, not counted"),
+    "it is being deleted": (runs().deleting(), answered(), "stays"),
+    "its program failed": (runs().failed(7), answered(), "fails the job"),
+    "it came back in place": (runs().restarted(1, 250), answered(), "stays"),
+    "it came back in place after its program failed": (runs().restarted(1, 7), answered(), "fails the job"),
 }
 
 
-def fate(job: JobBuilder, one: PodBuilder, heard: Said) -> Fate:
+def fate(job: JobBuilder, one: PodBuilder, heard: Answer) -> Fate:
     made = look(job, runs(), one, heard=heard)
     if made.status.phase == "Failed":
         return "fails the job"
@@ -97,12 +97,12 @@ def fate(job: JobBuilder, one: PodBuilder, heard: Said) -> Fate:
 
 
 @pytest.mark.parametrize(("one", "heard", "expected"), EXITS.values(), ids=EXITS)
-def test_a_worker(one: PodBuilder, heard: Said, expected: Fate) -> None:
+def test_a_worker(one: PodBuilder, heard: Answer, expected: Fate) -> None:
     assert fate(running(), one, heard) == expected
 
 
 def test_the_question_names_the_workers_that_the_answer_will_judge() -> None:
-    made = look(running(), runs(), runs().succeeded(), heard=said("completed"))
+    made = look(running(), runs(), runs().succeeded(), heard=answered("completed"))
     assert made.questions == (AskEtcd(ETCD, ID, ("uid-of-train-worker-1",)),)
 
 
@@ -132,7 +132,7 @@ def test_only_a_few_are_replaced_at_once_so_that_the_status_stays_small() -> Non
 
 
 def test_a_worker_that_waits_in_vain_for_a_peer_without_a_place_is_not_to_blame() -> None:
-    made = look(running(), a_pod().unschedulable("no node"), runs().succeeded(), heard=said("", 1))
+    made = look(running(), a_pod().unschedulable("no node"), runs().succeeded(), heard=answered("", 1))
     assert (world(made).comebacks, made.status.replacing) == (0, ("uid-of-train-worker-1",))
     assert made.status.reason == "Unschedulable"
 
@@ -153,7 +153,7 @@ def test_workers_that_exit_again_and_again_fail_the_job() -> None:
 
 def test_a_program_that_never_completes_though_it_exits_0_fails_the_job() -> None:
     spent = replace(SETTLED, comebacks=COMEBACKS * 2)
-    made = look(running(spent), runs().succeeded(), runs(), heard=said("", 0))
+    made = look(running(spent), runs().succeeded(), runs(), heard=answered("", 0))
     assert made.status.message == "train-worker-0 failed with exit code 0 (TooManyComebacks)"
 
 
@@ -179,7 +179,7 @@ def test_a_job_that_lost_all_its_workers_fails_by_its_own_name() -> None:
 
 def test_another_attempt_begins_a_new_account() -> None:
     job = running(replace(SETTLED, comebacks=9, completed=NOW_TEXT)).with_status(attempt=1)
-    heard = replace(said(), id="team-train-8f432e67-0001")
+    heard = replace(answered(), id="team-train-8f432e67-0001")
     assert world(look(job, heard=heard)) == World(attempt=1)
 
 

@@ -18,23 +18,23 @@ from tests.builders import (
     an_elastic_job,
     pods_of,
 )
-from tests.core.elastic_looks import ID, LATER, SETTLED, created, deleted, look, running, runs, said, world
+from tests.core.elastic_looks import ID, LATER, SETTLED, answered, created, deleted, look, running, runs, world
 
 # Completion.
 
 
 def test_it_is_completed_when_the_launcher_says_so_after_the_first_exit() -> None:
-    made = look(running(), runs(), runs().succeeded(), heard=said("completed", 1), at=LATER)
+    made = look(running(), runs(), runs().succeeded(), heard=answered("completed", 1), at=LATER)
     assert made.status.phase == "Running"
     assert world(made).completed == "2026-05-04T12:05:00Z"
     job = running().with_status(made.status)
-    made = look(job, runs().succeeded(), runs().succeeded(), heard=said("completed", 1))
+    made = look(job, runs().succeeded(), runs().succeeded(), heard=answered("completed", 1))
     assert (made.status.phase, made.status.elastic) == ("Completed", "NONE")
     assert made.status.message == "2 of 2 workers succeeded"
 
 
 def test_all_at_once_too() -> None:
-    made = look(running(), runs().succeeded(), runs().succeeded(), heard=said("completed", 0, 1))
+    made = look(running(), runs().succeeded(), runs().succeeded(), heard=answered("completed", 0, 1))
     assert made.status.phase == "Completed"
 
 
@@ -50,7 +50,7 @@ AFTERWARDS: dict[str, tuple[PodBuilder | None, datetime, str]] = {
 
 @pytest.mark.parametrize(("other", "at", "expected"), AFTERWARDS.values(), ids=AFTERWARDS)
 def test_after_the_first_has_completed(other: PodBuilder | None, at: datetime, expected: str) -> None:
-    made = look(running(COMPLETED), runs().succeeded(), other, heard=said("running", 0), at=at)
+    made = look(running(COMPLETED), runs().succeeded(), other, heard=answered("running", 0), at=at)
     assert made.status.phase == expected
     assert (made.questions, made.actions) == ((), ())
     assert expected == "Completed" or made.wake_at == NOW + timedelta(minutes=10)

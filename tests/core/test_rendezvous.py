@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from paddlejob.api.names import ANNOTATION_ETCD
-from paddlejob.core import AskEtcd, Create, Etcd, Observed, Pod, Said, observe
+from paddlejob.core import Answer, AskEtcd, Create, Etcd, Observed, Pod, observe
 from paddlejob.core.building import build
 from paddlejob.core.environment import job_id
 from paddlejob.core.pods import pod
@@ -17,7 +17,7 @@ from tests.builders import ETCD, NOW, JobBuilder, a_job, a_template, an_elastic_
 
 JOB = an_elastic_job(workers=3)
 ID = "team-train-8f432e67-0000"
-ANSWER = Said(ID, NOW, "running")
+ANSWER = Answer(ID, NOW, "running")
 
 
 def variable(name: str, value: str) -> JobBuilder:
@@ -57,37 +57,37 @@ def test_workers_can_meet_only_at_an_address(given: str, reason: str, message: s
     assert message in (cause.message if cause else "")
 
 
-def heard(said: Said | None) -> Observed:
-    return observe(JOB.build(), etcd=Etcd(said=said))
+def heard(answer: Answer | None) -> Observed:
+    return observe(JOB.build(), etcd=Etcd(answer=answer))
 
 
 def test_an_etcd_that_fails_is_a_stall() -> None:
     assert etcd_stall(JOB.build(), heard(None)) is None
     assert etcd_stall(JOB.build(), heard(ANSWER)) is None
-    assert etcd_stall(JOB.build(), heard(Said("another-id", NOW, error="gone"))) is None
-    cause = etcd_stall(JOB.build(), heard(Said(ID, NOW, error="etcd at 10.96.0.50:2379 cannot be reached")))
+    assert etcd_stall(JOB.build(), heard(Answer("another-id", NOW, error="gone"))) is None
+    cause = etcd_stall(JOB.build(), heard(Answer(ID, NOW, error="etcd at 10.96.0.50:2379 cannot be reached")))
     assert cause is not None
     assert cause.reason == "EtcdUnreachable"
     assert cause.message.startswith("etcd at 10.96.0.50:2379 cannot be reached: see that")
 
 
 SECONDS = timedelta(seconds=1)
-QUESTIONS: dict[str, tuple[Said | None, tuple[str, ...], timedelta, bool]] = {
+QUESTIONS: dict[str, tuple[Answer | None, tuple[str, ...], timedelta, bool]] = {
     "at first": (None, (), 0 * SECONDS, True),
-    "about another attempt": (Said("team-train-8f432e67-0001", NOW), (), 0 * SECONDS, True),
+    "about another attempt": (Answer("team-train-8f432e67-0001", NOW), (), 0 * SECONDS, True),
     "right after an answer": (ANSWER, (), 9 * SECONDS, False),
     "after a while": (ANSWER, (), 10 * SECONDS, True),
     "a worker has exited since": (ANSWER, ("uid-1",), 0 * SECONDS, True),
     "that worker is judged": (replace(ANSWER, exited=frozenset({"uid-1"})), ("uid-1",), 9 * SECONDS, False),
     "another worker has exited": (replace(ANSWER, exited=frozenset({"uid-1"})), ("uid-2",), 0 * SECONDS, True),
-    "after an error, at once": (Said(ID, NOW, error="gone"), ("uid-1",), 2 * SECONDS, False),
-    "after an error, soon": (Said(ID, NOW, error="gone"), (), 3 * SECONDS, True),
+    "after an error, at once": (Answer(ID, NOW, error="gone"), ("uid-1",), 2 * SECONDS, False),
+    "after an error, soon": (Answer(ID, NOW, error="gone"), (), 3 * SECONDS, True),
 }
 
 
-@pytest.mark.parametrize(("said", "exited", "later", "asks"), QUESTIONS.values(), ids=QUESTIONS)
-def test_etcd_is_asked(said: Said | None, exited: tuple[str, ...], later: timedelta, asks: bool) -> None:
-    asked = ask(JOB.build(), heard(said), exited, NOW + later)
+@pytest.mark.parametrize(("answer", "exited", "later", "asks"), QUESTIONS.values(), ids=QUESTIONS)
+def test_etcd_is_asked(answer: Answer | None, exited: tuple[str, ...], later: timedelta, asks: bool) -> None:
+    asked = ask(JOB.build(), heard(answer), exited, NOW + later)
     assert asked == ((AskEtcd(ETCD, ID, exited),) if asks else ())
 
 

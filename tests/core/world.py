@@ -17,6 +17,7 @@ from paddlejob.api import ObjectMeta, PaddleJob
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
     KINDS,
+    Answer,
     AskEtcd,
     Child,
     Create,
@@ -29,7 +30,6 @@ from paddlejob.core import (
     Pod,
     Question,
     Refusal,
-    Said,
     Touch,
     Update,
     observe,
@@ -95,8 +95,8 @@ class World:
     def _answer(self, question: Question) -> None:
         match question:
             case AskEtcd():
-                said = Said(question.id, self.now, self.launcher, frozenset(question.exited))
-                self.etcd = replace(self.etcd, said=said)
+                answer = Answer(question.id, self.now, self.launcher, frozenset(question.exited))
+                self.etcd = replace(self.etcd, answer=answer)
             case ForgetEtcd():
                 self.etcd = replace(self.etcd, forgotten=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from paddlejob.core import AskEtcd, Etcd, ForgetEtcd, Said
+from paddlejob.core import Answer, AskEtcd, Etcd, ForgetEtcd
 from paddlejob.meeting import Meetings
 from tests.etcd.server import EtcdServer
 
@@ -17,18 +17,18 @@ async def test_an_answer_and_then_silence(etcd: EtcdServer) -> None:
     removal = ForgetEtcd(etcd.address, ("/paddle/a-job",), ("/a-job/",))
     assert meetings.known("job") == Etcd("10.0.0.9:2379")
     assert await meetings.do("job", question)
-    assert meetings.known("job").said == Said("a-job", NOW, "", frozenset({"uid-1"}))
+    assert meetings.known("job").answer == Answer("a-job", NOW, "", frozenset({"uid-1"}))
     etcd.put("/paddle/a-job", "completed")
     await meetings.do("job", question)
-    assert meetings.known("job").said == Said("a-job", NOW, "completed", frozenset({"uid-1"}))
+    assert meetings.known("job").answer == Answer("a-job", NOW, "completed", frozenset({"uid-1"}))
     assert await meetings.do("job", removal)
     assert (etcd.keys(), meetings.known("job").forgotten) == ({}, True)
     meetings.forget("job")
     etcd.stop()
     assert await meetings.do("job", question)
-    said = meetings.known("job").said
-    assert said is not None
-    assert (said.value, said.error.startswith(f"etcd at {etcd.address} cannot be reached")) == ("", True)
+    answer = meetings.known("job").answer
+    assert answer is not None
+    assert (answer.value, answer.error.startswith(f"etcd at {etcd.address} cannot be reached")) == ("", True)
     assert not await meetings.do("job", removal)
     assert meetings.known("another") == Etcd("10.0.0.9:2379")
     await meetings.close()

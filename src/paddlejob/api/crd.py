@@ -125,7 +125,7 @@ def _structural(node: Schema, defs: Schema) -> Schema:
     if reference := node.pop("$ref", None):
         node = {**defs[reference.removeprefix("#/$defs/")], **node}
     if "null" in [choice.get("type") for choice in node.get("anyOf", ())]:
-        (choice,) = (one for one in node.pop("anyOf") if one.get("type") != "null")
+        (choice,) = (option for option in node.pop("anyOf") if option.get("type") != "null")
         return _structural({**choice, **node}, defs)
     if node.pop("x-pod-template", False):
         return {**_pod_template(), **({"description": node["description"]} if "description" in node else {})}
@@ -142,7 +142,7 @@ def _structural(node: Schema, defs: Schema) -> Schema:
     if node.get("type") == "integer":
         node["format"] = "int32" if node.get("maximum") == 2**31 - 1 else "int64"
     if "properties" in node:
-        node["properties"] = {name: _structural(one, defs) for name, one in node["properties"].items()}
+        node["properties"] = {name: _structural(child, defs) for name, child in node["properties"].items()}
     for inner in ("items", "additionalProperties"):
         if isinstance(node.get(inner), dict):
             node[inner] = _structural(node[inner], defs)

@@ -43,13 +43,13 @@ _MOST_CHOICES = 15
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """`meant` is the field, not there otherwise, that a misspelt one probably stands for; `said` is a number or
+    """`meant` is the field, not there otherwise, that a misspelt one probably stands for; `written` is a number or
     a flag in place of another type, as it stands in the text."""
 
     path: Path
     text: str
     meant: str | None = None
-    said: str = ""
+    written: str = ""
 
     def __str__(self) -> str:
         return self.about(shown(self.path))
@@ -66,7 +66,7 @@ def shown(path: Path) -> str:
     >>> shown(("spec", "containers", 0, "image"))
     'spec.containers[0].image'
     """
-    return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path).removeprefix(".")
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 def mistakes(document: Json) -> list[Mistake]:
@@ -76,44 +76,44 @@ def mistakes(document: Json) -> list[Mistake]:
         job = job_of(document, found)
     except msgspec.ValidationError as error:
         return found or [Mistake((), str(error))]
-    wrong = [shown(one.path) for one in found]
-    wrong += [shown((*one.path[:-1], one.meant)) for one in found if one.meant]
+    wrong = [shown(mistake.path) for mistake in found]
+    wrong += [shown((*mistake.path[:-1], mistake.meant)) for mistake in found if mistake.meant]
     if not is_label(job.metadata.namespace or "default"):
-        text = f"{_said(job.metadata.namespace)} cannot be the name of a namespace: {LABEL}"
+        text = f"{_quote(job.metadata.namespace)} cannot be the name of a namespace: {LABEL}"
         found.append(Mistake(("metadata", "namespace"), text))
     for rule in broken(job):
-        if not any(_overlap(read, one) for read in rule.reads for one in wrong):
+        if not any(_overlap(read, path) for read in rule.reads for path in wrong):
             found.append(Mistake(tuple(rule.reads[0].split(".")), rule.message))
     return found
 
 
 def job_of(document: Json, wrong: Iterable[Mistake] = ()) -> PaddleJob:
     """The typed job, without what is wrong in it, and without fields that are empty: they count as left out."""
-    return msgspec.convert(_without(document, {one.path for one in wrong}), PaddleJob)
+    return msgspec.convert(_without(document, {mistake.path for mistake in wrong}), PaddleJob)
 
 
 def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]:
     """Where a value does not follow a structural schema."""
     wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else [schema["type"]]
-    if not any(isinstance(value, _TYPES[one]) and isinstance(value, bool) == (one == "boolean") for one in wanted):
+    if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in wanted):
         yield _of_another_type(value, wanted, path)
     elif isinstance(value, dict):
         yield from _in_mapping(value, schema, path)
     elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from misshapen(one, schema["items"], (*path, index))
+        for index, item in enumerate(value):
+            yield from misshapen(item, schema["items"], (*path, index))
     elif text := _out_of_bounds(value, schema):
         yield Mistake(path, text)
 
 
 def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
     known, others = schema.get("properties"), schema.get("additionalProperties")
-    given = {name: one for name, one in value.items() if one is not None}  # an empty field counts as left out
-    for name, one in given.items():
+    given = {name: child for name, child in value.items() if child is not None}  # an empty field counts as left out
+    for name, child in given.items():
         if known is not None and name in known:
-            yield from misshapen(one, known[name], (*path, name))
+            yield from misshapen(child, known[name], (*path, name))
         elif others is not None:
-            yield from misshapen(one, others, (*path, name))
+            yield from misshapen(child, others, (*path, name))
         elif known is not None:
             yield _unknown(name, list(known), path, value)
     for name in schema.get("required", ()):
@@ -133,25 +133,25 @@ def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
 
 
 def _of_another_type(value: object, wanted: list[str], path: Path) -> Mistake:
-    said = _said(value)
-    must = f"must be {' or '.join(_WANTED[one] for one in wanted)}, not {said}"
+    written = _quote(value)
+    must = f"must be {' or '.join(_WANTED[name] for name in wanted)}, not {written}"
     if not isinstance(value, int | float):
         return Mistake(path, must)
-    return Mistake(path, f'{must}: write it in quotes, "{said}"' if "string" in wanted else must, said=said)
+    return Mistake(path, f'{must}: write it in quotes, "{written}"' if "string" in wanted else must, written=written)
 
 
 def _out_of_bounds(value: Any, schema: Json) -> str | None:
     if "enum" in schema and value not in schema["enum"]:
         choices: list[str] = schema["enum"]
         if len(choices) > 1 and (meant := _close(value, choices)):
-            return f"{_said(value)} is unknown: did you mean {meant}?"
-        return f"{_said(value)} is unknown: write {' or '.join(choices[:_MOST_CHOICES])}"
+            return f"{_quote(value)} is unknown: did you mean {meant}?"
+        return f"{_quote(value)} is unknown: write {' or '.join(choices[:_MOST_CHOICES])}"
     if value < schema.get("minimum", value):
         return f"must be {schema['minimum']} or more, not {value}"
     if value > schema.get("maximum", value):
         return f"must be {schema['maximum']} or less, not {value}"
     if "pattern" in schema and isinstance(value, str) and not re.search(schema["pattern"], value):
-        return f"{_said(value)} is no quantity: write a number with a unit that Kubernetes knows, as in 500m, 2 or 4Gi"
+        return f"{_quote(value)} is no quantity: write a number with a unit that Kubernetes knows, as in 500m, 2 or 4Gi"
     return None
 
 
@@ -161,7 +161,7 @@ def _close(name: str, known: Iterable[str]) -> str | None:
     return by_small[found[0]] if found else None
 
 
-def _said(value: object) -> str:
+def _quote(value: object) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, dict | list):
@@ -177,11 +177,11 @@ def _overlap(one: str, other: str) -> bool:
 
 def _without(value: Any, wrong: set[Path], path: Path = ()) -> Any:
     if isinstance(value, dict):
-        kept = ((name, one) for name, one in value.items() if one is not None and (*path, name) not in wrong)
-        return {name: _without(one, wrong, (*path, name)) for name, one in kept}
+        kept = ((name, child) for name, child in value.items() if child is not None and (*path, name) not in wrong)
+        return {name: _without(child, wrong, (*path, name)) for name, child in kept}
     if isinstance(value, list):
-        items = ((one, (*path, index)) for index, one in enumerate(value))
-        return [_without(one, wrong, at) for one, at in items if at not in wrong]
+        items = ((item, (*path, index)) for index, item in enumerate(value))
+        return [_without(item, wrong, at) for item, at in items if at not in wrong]
     return value
 
 

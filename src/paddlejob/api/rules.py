@@ -58,7 +58,7 @@ def broken(job: PaddleJob) -> Iterator[Broken]:
 def _broken(rules: tuple[Rule[T], ...], judged: T, prefix: str) -> Iterator[Broken]:
     for rule in rules:
         if not rule.holds(judged):
-            yield Broken(rule.message, tuple(prefix + one for one in rule.reads))
+            yield Broken(rule.message, tuple(prefix + field for field in rule.reads))
 
 
 def _pod(role: Role) -> dict[str, Any]:
@@ -199,7 +199,7 @@ TRANSITIONS: tuple[Transition, ...] = (
 
 def written(rules: tuple[Rule[Any] | Transition, ...]) -> list[dict[str, str]]:
     """The rules as they stand in a CRD."""
-    return [{"rule": one.cel, "message": one.message} for one in rules]
+    return [{"rule": rule.cel, "message": rule.message} for rule in rules]
 
 
 def validations(rules: tuple[Rule[Any] | Transition, ...]) -> Meta:

@@ -96,7 +96,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     failure: Failure | None = None
 
     def condition(self, type_: ConditionType) -> Condition | None:
-        return next((one for one in self.conditions if one.type == type_), None)
+        return next((condition for condition in self.conditions if condition.type == type_), None)
 
     def role(self, role: RoleName) -> RoleStatus | None:
         found: RoleStatus | None = getattr(self, role)

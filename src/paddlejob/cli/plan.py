@@ -19,7 +19,7 @@ from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import Cell, as_yaml, columns, console, show, show_objects
-from paddlejob.core import Child, Etcd, Plan, Said, observe, plan
+from paddlejob.core import Answer, Child, Etcd, Plan, observe, plan
 from paddlejob.core.kinds import BY_NAME
 from paddlejob.core.pods import PODS
 from paddlejob.core.rendezvous import meeting_id
@@ -84,7 +84,7 @@ def with_ports(job: PaddleJob) -> PaddleJob:
 
 def _next(job: PaddleJob, made: list[Json]) -> Plan:
     """The next plan, when all that was made is there and placed, and the operator knows an etcd, which answers."""
-    etcd = Etcd("0.0.0.0:2379", Said(meeting_id(job), _now()))
+    etcd = Etcd("0.0.0.0:2379", Answer(meeting_id(job), _now()))
     return plan(job, observe(job, [_there(one) for one in made], etcd=etcd), _now())
 
 

@@ -18,7 +18,7 @@ from paddlejob.core.actions import (
 from paddlejob.core.children import Child, Pod
 from paddlejob.core.config_maps import ConfigMap
 from paddlejob.core.kinds import KINDS
-from paddlejob.core.observe import Etcd, Observed, Refusal, Said
+from paddlejob.core.observe import Answer, Etcd, Observed, Refusal
 from paddlejob.core.plan import plan
 from paddlejob.core.services import Service
 from paddlejob.core.sorting import observe
@@ -26,6 +26,7 @@ from paddlejob.core.sorting import observe
 __all__ = [
     "KINDS",
     "Action",
+    "Answer",
     "AskEtcd",
     "Child",
     "ConfigMap",
@@ -39,7 +40,6 @@ __all__ = [
     "Pod",
     "Question",
     "Refusal",
-    "Said",
     "Service",
     "Touch",
     "Update",

@@ -97,4 +97,4 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def creates(self) -> tuple[Create, ...]:
-        return tuple(one for one in self.actions if isinstance(one, Create))
+        return tuple(action for action in self.actions if isinstance(action, Create))

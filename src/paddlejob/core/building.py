@@ -25,10 +25,10 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
     if needs_ports(job, observed):
         return ()
     lacking = {kind: [*kind.missing(job, observed, now)] for kind in KINDS}
-    first = [one for kind, found in lacking.items() if kind.precedes_pods(job) for one in found]
-    wanted = first or [one for found in lacking.values() for one in found]
+    first = [action for kind, found in lacking.items() if kind.precedes_pods(job) for action in found]
+    wanted = first or [action for found in lacking.values() for action in found]
     held = observed.held_back(now)
-    made = (one for one in wanted if (one.kind, one.name) not in held)
+    made = (action for action in wanted if (action.kind, action.name) not in held)
     return (*made, *_touches(job, observed))
 
 

@@ -28,8 +28,8 @@ def clean(policy: CleanPodPolicy, end: FinalPhase, observed: Observed) -> tuple[
     if extent == "nothing":
         return ()
     return tuple(
-        delete(one)
+        delete(child)
         for kind in KINDS
-        for one in observed.of(kind.type)
-        if kind.is_cleaned(one, extent) and not one.deleting
+        for child in observed.of(kind.type)
+        if kind.is_cleaned(child, extent) and not child.deleting
     )

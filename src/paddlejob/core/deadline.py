@@ -21,11 +21,12 @@ class Deadline(msgspec.Struct, frozen=True):
 
 def exceeded(job: PaddleJob, status: Status, now: datetime) -> Deadline | None:
     """`status` is what would be said if there were no deadline."""
-    return min((one for one in _deadlines(job, status) if now >= one.at), key=lambda one: one.at, default=None)
+    passed = (deadline for deadline in _deadlines(job, status) if now >= deadline.at)
+    return min(passed, key=lambda deadline: deadline.at, default=None)
 
 
 def next_deadline(job: PaddleJob, status: Status) -> datetime | None:
-    return min((one.at for one in _deadlines(job, status)), default=None)
+    return min((deadline.at for deadline in _deadlines(job, status)), default=None)
 
 
 def _deadlines(job: PaddleJob, status: Status) -> list[Deadline]:

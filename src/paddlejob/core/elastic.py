@@ -28,7 +28,7 @@ from paddlejob.core.times import after, moment, timestamp
 # A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
 POD_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
 # The launchers agree among themselves who is who.
-NOT_TOLD = frozenset({"PADDLE_TRAINER_ID", "TRAINER_ID", "PADDLE_CURRENT_ENDPOINT"})
+WITHHELD = frozenset({"PADDLE_TRAINER_ID", "TRAINER_ID", "PADDLE_CURRENT_ENDPOINT"})
 environment = rendezvous.environment
 
 # How a launcher ends that lost its peers (its trainer aborted or was stopped, it failed itself) or that was killed.
@@ -113,7 +113,7 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
     return rendezvous.meeting_stall(job, observed.etcd) or rendezvous.etcd_stall(job, observed)
 
 
-def told(status: Status, stalled: bool) -> Status:
+def reported(status: Status, stalled: bool) -> Status:
     """status.elastic: how the last change of the number of workers went."""
     word: Literal["NONE", "DOING", "DONE", "ERROR"] = "DONE" if status.world and status.world.scalings else "NONE"
     if status.phase == "Scaling":
@@ -137,8 +137,8 @@ def removes(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
 
 def builds(job: PaddleJob, observed: Observed) -> bool:
     """Nothing is made after a worker has completed, nor before etcd has answered once: pods would only crash."""
-    said = rendezvous.said(job, observed)
-    return _trains(job, observed) and (bool(observed.pods) or (said is not None and not said.error))
+    answer = rendezvous.last_answer(job, observed)
+    return _trains(job, observed) and (bool(observed.pods) or (answer is not None and not answer.error))
 
 
 def fills(_: PaddleJob, __: Observed, ___: datetime) -> bool:
@@ -169,9 +169,9 @@ def _trains(job: PaddleJob, observed: Observed) -> bool:
 
 def _is_completed(job: PaddleJob, observed: Observed) -> bool:
     """Whether a worker has exited 0 and the launcher, asked afterwards, says that the training is completed."""
-    said = rendezvous.said(job, observed)
+    answer = rendezvous.last_answer(job, observed)
     exited = {pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded"}
-    return said is not None and said.value == rendezvous.COMPLETED and bool(exited & said.exited)
+    return answer is not None and answer.value == rendezvous.COMPLETED and bool(exited & answer.exited)
 
 
 def _is_settled(observed: Observed) -> bool:
@@ -184,14 +184,14 @@ def _is_disrupted(pod: Pod) -> bool:
 
 
 def _is_excused(pod: Pod, observed: Observed) -> bool:
-    """Whether it waited in vain for a peer that has no place, and exited 0 as launchers do then."""
-    return pod.state == "succeeded" and any(one.state == "pending" for one in _workers(observed))
+    """Whether it waited in vain for a peer that has no node, and exited 0 as launchers do then."""
+    return pod.state == "succeeded" and any(other.state == "pending" for other in _workers(observed))
 
 
 def _exited(job: PaddleJob, observed: Observed) -> Iterator[Pod]:
     """Workers that are over while the training is not."""
-    said = rendezvous.said(job, observed)
-    judged = said.exited if said and not said.error else frozenset()
+    answer = rendezvous.last_answer(job, observed)
+    judged = answer.exited if answer and not answer.error else frozenset()
     for pod in _workers(observed):
         if pod.state == "failed" or (pod.state == "succeeded" and pod.metadata.uid in judged):
             yield pod
@@ -234,8 +234,8 @@ def _training(pod: Pod) -> ContainerStatus:
 
 def _last_end(pod: Pod) -> Terminated | None:
     """How its training container ended last, also if its kubelet has started it again."""
-    one = _training(pod)
-    return one.state.terminated or one.last_state.terminated
+    container = _training(pod)
+    return container.state.terminated or container.last_state.terminated
 
 
 def _allowed(job: PaddleJob, workers: int, now: datetime) -> int:

@@ -54,13 +54,13 @@ def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted 
 def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
     """Of a job that has failed: the pod that fell before the one that was seen first, if one comes to light."""
     failed = {pod.metadata.name: pod for pod in observed.pods if pod.state == "failed"}
-    told = failed.get(job.status.failure.pod) if job.status.failure else None
-    if told is None:
+    known = failed.get(job.status.failure.pod) if job.status.failure else None
+    if known is None:
         return job.status.failure
     first = min(failed.values(), key=_order)
     # That the pod is deleted now does not explain how it fell then.
-    at, _, _ = _order(told)
-    return describe(first) if _order(first)[:2] < (at, _after_a_peer(told)) else job.status.failure
+    at, _, _ = _order(known)
+    return describe(first) if _order(first)[:2] < (at, _after_a_peer(known)) else job.status.failure
 
 
 def launched(job: PaddleJob, observed: Observed) -> bool:
@@ -117,7 +117,7 @@ def _loss(slot: Slot) -> Failure:
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:
-    ended = (one.state.terminated for one in pod.containers)
+    ended = (container.state.terminated for container in pod.containers)
     return min((end for end in ended if end and end.exit_code != 0), key=_finished_at, default=None)
 
 

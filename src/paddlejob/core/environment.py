@@ -94,13 +94,13 @@ def _trainers(job: PaddleJob, found: list[str]) -> dict[str, str]:
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
     # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
     apart = len(set(found)) == len(found)
-    told: dict[str, str] = {}
+    data: dict[str, str] = {}
     if fits and (job.spec.mode == "PS" or apart):
-        told |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(found)}
+        data |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(found)}
     # The other way to say it, which on the host's network every job gets; where both stand, they agree.
-    if job.spec.mode == "Collective" and (not told or job.spec.network == "Host"):
-        told |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(found))}
-    return told
+    if job.spec.mode == "Collective" and (not data or job.spec.network == "Host"):
+        data |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(found))}
+    return data
 
 
 def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:

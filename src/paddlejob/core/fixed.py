@@ -19,7 +19,7 @@ from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.replace import mends, refills
 
 POD_DEFAULTS: Body = {"restartPolicy": "Never"}
-NOT_TOLD: frozenset[str] = frozenset()
+WITHHELD: frozenset[str] = frozenset()
 
 environment = shared_environment
 
@@ -50,7 +50,7 @@ def stall(_: PaddleJob, __: Observed) -> None:
     return None
 
 
-def told(status: Status, _: bool) -> Status:
+def reported(status: Status, _: bool) -> Status:
     return status
 
 

@@ -32,17 +32,17 @@ def stage_environment(job: PaddleJob, role: RoleName) -> list[EnvVar]:
     if not has_heter(job) or role not in STAGES:
         return []
     name, key = NEIGHBOURS[role]
-    told: list[EnvVar] = [
+    variables: list[EnvVar] = [
         {"name": "STAGE_ID", "value": STAGES[role]},
         {"name": name, "valueFrom": {"configMapKeyRef": {"name": job.metadata.name, "key": key}}},
     ]
     if role == "heter":
-        told += [
+        variables += [
             {"name": "HETER_DEVICE_TYPE", "value": device_type(dict(job.spec.roles)[role].template)},
             # Gloo joins ordinary workers only: with it on, a heter worker's first barrier ends in an error.
             {"name": "PADDLE_WITH_GLOO", "value": "0"},
         ]
-    return told
+    return variables
 
 
 def device_type(template: Mapping) -> str:

@@ -11,4 +11,4 @@ from paddlejob.core.pods import PODS
 from paddlejob.core.services import SERVICES
 
 KINDS: tuple[Kind[Any], ...] = (CONFIG_MAPS, SERVICES, PODS)
-BY_NAME: dict[KindName, Kind[Any]] = {one.name: one for one in KINDS}
+BY_NAME: dict[KindName, Kind[Any]] = {kind.name: kind for kind in KINDS}

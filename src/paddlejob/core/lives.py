@@ -22,7 +22,7 @@ from paddlejob.core.stalls import Stall
 class Life(Protocol):
     POD_DEFAULTS: Body
     """What a pod's spec says where the user is silent."""
-    NOT_TOLD: frozenset[str]
+    WITHHELD: frozenset[str]
     """Variables that a pod of such a job is not given."""
 
     def remember(self, job: PaddleJob, base: Status, observed: Observed, now: datetime, /) -> Status:
@@ -42,8 +42,8 @@ class Life(Protocol):
     def stall(self, job: PaddleJob, observed: Observed, /) -> Stall | None:
         """What holds up only such jobs."""
 
-    def told(self, status: Status, stalled: bool, /) -> Status:
-        """With what only such jobs tell. `stalled`: whether by what holds up only such jobs."""
+    def reported(self, status: Status, stalled: bool, /) -> Status:
+        """With what only such jobs report. `stalled`: whether by what holds up only such jobs."""
 
     def environment(self, job: PaddleJob, observed: Observed, /) -> dict[str, str] | None:
         """What all pods are told; None while that is not known yet."""

@@ -36,7 +36,7 @@ class Ports(msgspec.Struct, frozen=True):
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A place for one wanted pod, and the pod that fills it, if any."""
+    """One wanted pod, by role and index, and the pod that fills the slot, if any."""
 
     role: RoleName
     index: int
@@ -48,8 +48,8 @@ class Slot(msgspec.Struct, frozen=True):
         return "pending" if self.pod is None else self.pod.state
 
 
-class Said(msgspec.Struct, frozen=True):
-    """What etcd said of an elastic job, or why it said nothing. It judges the workers that had exited before."""
+class Answer(msgspec.Struct, frozen=True):
+    """What etcd answered about an elastic job, or why it did not. It judges the workers that had exited before."""
 
     id: str
     at: datetime
@@ -62,7 +62,7 @@ class Etcd(msgspec.Struct, frozen=True):
     """The etcd that is used unless a job names its own, and what is known from the one that the job uses."""
 
     server: str = ""
-    said: Said | None = None
+    answer: Answer | None = None
     forgotten: bool = False
 
 
@@ -96,4 +96,4 @@ class Observed(msgspec.Struct, frozen=True):
 
     def held_back(self, now: datetime) -> frozenset[tuple[KindName, str]]:
         """What cannot be made now: its name is taken, or it was refused so lately that asking again is pestering."""
-        return self.taken | {(one.kind, one.name) for one in self.refusals if now < one.retry_at}
+        return self.taken | {(refusal.kind, refusal.name) for refusal in self.refusals if now < refusal.retry_at}

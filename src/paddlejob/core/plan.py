@@ -39,7 +39,7 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
             return _after(job, life, end, observed, now)
     status = _status(job, life, observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status), leftover_stalls_at(observed))
-    others = (life.wakes_at(job, observed), *(one.retry_at for one in observed.refusals))
+    others = (life.wakes_at(job, observed), *(refusal.retry_at for refusal in observed.refusals))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
@@ -69,8 +69,8 @@ def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
     cause = first_cause(job, observed)
     if cause is None or cause == job.status.failure:
         return job.status
-    told = _failed(job.status, cause)
-    return msgspec.structs.replace(told, conditions=conditions(job, "Failed", told.message, None, now))
+    failed = _failed(job.status, cause)
+    return msgspec.structs.replace(failed, conditions=conditions(job, "Failed", failed.message, None, now))
 
 
 def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: datetime) -> Plan:
@@ -127,10 +127,10 @@ def _replaced(job: PaddleJob, observed: Observed, base: Status, cause: Failure, 
 
 def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
     """A pod is gone or failed, and cannot be replaced: start all again, or fail."""
-    told = _failed(base, end.failure)
-    again = None if replaceable(job, observed) else next_attempt(job, told, end, now)
+    failed = _failed(base, end.failure)
+    again = None if replaceable(job, observed) else next_attempt(job, failed, end, now)
     if again is None:
-        return _ended(job, told, now)
+        return _ended(job, failed, now)
     return msgspec.structs.replace(again, conditions=conditions(job, "Restarting", "", None, now))
 
 
@@ -142,18 +142,18 @@ def _going_on(job: PaddleJob, life: Life, observed: Observed, base: Status, now:
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
     # While a restart goes on, what led to it is the best answer to "why is it not running".
-    told = (
+    explained = (
         _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")
     )
     status = msgspec.structs.replace(
-        told,
+        explained,
         phase=current,
         next_attempt_time=base.next_attempt_time if again else None,
-        reason=cause.reason if cause else told.reason,
-        message=cause.message if cause else told.message,
+        reason=cause.reason if cause else explained.reason,
+        message=cause.message if cause else explained.message,
         conditions=conditions(job, current, "", cause, now),
     )
-    return life.told(status, own is not None)
+    return life.reported(status, own is not None)
 
 
 def _completed(base: Status) -> Status:

@@ -91,13 +91,13 @@ def owner(job: PaddleJob) -> Body:
 def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
     on_host = HOST_DEFAULTS if job.spec.network == "Host" else {}
     made = {**life_of(job).POD_DEFAULTS, **on_host, **spec}
-    found = [{**CONTAINER_DEFAULTS, **one} for one in mappings(spec.get("containers"))]
+    found = [{**CONTAINER_DEFAULTS, **container} for container in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)
         found[main] = _training_container(job, slot, found[main])
         made["containers"] = found
     if init := mappings(spec.get("initContainers")):
-        made["initContainers"] = [{**CONTAINER_DEFAULTS, **one} for one in init]
+        made["initContainers"] = [{**CONTAINER_DEFAULTS, **container} for container in init]
     return made
 
 
@@ -106,22 +106,22 @@ def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
     return {
         **container,
         **_host_ports(job, slot, mappings(container.get("ports"))),
-        "env": _merged(_told(job, slot), mappings(container.get("env"))),
+        "env": _merged(_variables(job, slot), mappings(container.get("env"))),
         # Of two sources with the same name the later wins: the user's come after ours.
         "envFrom": [source, *mappings(container.get("envFrom"))],
     }
 
 
-def _told(job: PaddleJob, slot: Slot) -> list[Body]:
-    not_told = life_of(job).NOT_TOLD
-    return [one for one in pod_environment(job, slot.role, slot.index) if one["name"] not in not_told]
+def _variables(job: PaddleJob, slot: Slot) -> list[Body]:
+    withheld = life_of(job).WITHHELD
+    return [variable for variable in pod_environment(job, slot.role, slot.index) if variable["name"] not in withheld]
 
 
 def _host_ports(job: PaddleJob, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
     if job.spec.network != "Host":
         return {}
-    said = {one.get("containerPort") for one in users}
-    wanted = [port for port in host_ports(job, slot.role, slot.index) if port not in said]
+    declared = {port.get("containerPort") for port in users}
+    wanted = [port for port in host_ports(job, slot.role, slot.index) if port not in declared]
     return {"ports": [*users, *({"containerPort": port, "hostPort": port, "protocol": "TCP"} for port in wanted)]}
 
 
@@ -130,7 +130,7 @@ def _merged(ours: list[Body], users: list[Body]) -> list[Body]:
 
     The endpoint is made of the address and the port: if the user sets one of those, it must come after them.
     """
-    taken = {name for one in users if isinstance(name := one.get("name"), str)}
+    taken = {name for variable in users if isinstance(name := variable.get("name"), str)}
     kept = [one for one in ours if one["name"] not in taken]
     late = [one for one in kept if one["name"] == "PADDLE_CURRENT_ENDPOINT" and taken & {"POD_IP", "PADDLE_PORT"}]
     return [*(one for one in kept if one not in late), *users, *late]

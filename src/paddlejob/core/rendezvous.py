@@ -12,7 +12,7 @@ from paddlejob.api import PaddleJob, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
-from paddlejob.core.observe import Etcd, Observed, Said
+from paddlejob.core.observe import Answer, Etcd, Observed
 from paddlejob.core.ports import PORTS_PER_TRAINER
 from paddlejob.core.stalls import Stall
 from paddlejob.core.template import Mapping, env_value
@@ -32,8 +32,8 @@ LONGEST_FORGETTING = 600
 
 def server(job: PaddleJob, etcd: Etcd) -> str:
     """ADDRESS:PORT as somebody wrote it; what the template says wins, for that is what Paddle will read."""
-    said = env_value(_template(job), "PADDLE_MASTER") or job.metadata.annotations.get(ANNOTATION_ETCD) or etcd.server
-    return said.removeprefix("etcd://").removeprefix("http://").rstrip("/")
+    given = env_value(_template(job), "PADDLE_MASTER") or job.metadata.annotations.get(ANNOTATION_ETCD) or etcd.server
+    return given.removeprefix("etcd://").removeprefix("http://").rstrip("/")
 
 
 def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
@@ -61,7 +61,7 @@ def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
 
 def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
     """Why nothing is heard from etcd at the moment."""
-    last = said(job, observed)
+    last = last_answer(job, observed)
     if last is None or not last.error:
         return None
     return Stall(
@@ -97,15 +97,15 @@ def meeting_id(job: PaddleJob) -> str:
     return env_value(_template(job), "PADDLE_JOB_ID") or job_id(job)
 
 
-def said(job: PaddleJob, observed: Observed) -> Said | None:
+def last_answer(job: PaddleJob, observed: Observed) -> Answer | None:
     """The last answer, if it is about this attempt."""
-    last = observed.etcd.said
+    last = observed.etcd.answer
     return last if last is not None and last.id == meeting_id(job) else None
 
 
 def ask(job: PaddleJob, observed: Observed, exited: tuple[str, ...], now: datetime) -> tuple[AskEtcd, ...]:
     """A question, when it is time for one or a worker has exited that no answer judges yet."""
-    last, at = said(job, observed), next_question(job, observed)
+    last, at = last_answer(job, observed), next_question(job, observed)
     answered = last is not None and (last.error or last.exited.issuperset(exited))
     if answered and at is not None and now < at:
         return ()
@@ -113,7 +113,7 @@ def ask(job: PaddleJob, observed: Observed, exited: tuple[str, ...], now: dateti
 
 
 def next_question(job: PaddleJob, observed: Observed) -> datetime | None:
-    last = said(job, observed)
+    last = last_answer(job, observed)
     return None if last is None else last.at + (PAUSE_AFTER_AN_ERROR if last.error else PAUSE)
 
 
@@ -123,8 +123,8 @@ def forget(job: PaddleJob, etcd: Etcd) -> ForgetEtcd:
     ids = [own] if own else [job_id(job, attempt) for attempt in range(job.status.attempt + 1)]
     return ForgetEtcd(
         server(job, etcd),
-        tuple(f"/paddle/{one}" for one in ids),
-        tuple(prefix for one in ids for prefix in (f"/paddle/{one}/", f"/{one}/")),
+        tuple(f"/paddle/{id_}" for id_ in ids),
+        tuple(prefix for id_ in ids for prefix in (f"/paddle/{id_}/", f"/{id_}/")),
     )
 
 

@@ -92,7 +92,7 @@ def leftover_stall(observed: Observed, now: datetime) -> Stall | None:
     late = [pod for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp) and now >= _overdue(at)]
     if not late:
         return None
-    pod = min(late, key=lambda one: one.metadata.name)
+    pod = min(late, key=lambda pod: pod.metadata.name)
     where = f" on node {pod.spec.node_name}" if pod.spec.node_name else ""
     text = (
         f"{len(late)} pods of an earlier attempt do not go away: {pod.metadata.name}{where}: if the node is lost for"

@@ -46,7 +46,7 @@ def names(job: PaddleJob) -> tuple[str, ...]:
 def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create]:
     if job.spec.network != "Service":
         return
-    there = {one.metadata.name for one in observed.of(Service)}
+    there = {found.metadata.name for found in observed.of(Service)}
     for slot in observed.slots:
         if slot.name not in there:
             yield Create(SERVICES.name, slot.name, service(job, slot))

@@ -23,7 +23,7 @@ def containers(template: Mapping) -> list[Mapping]:
 
 def main_index(found: list[Mapping]) -> int:
     """The container that trains: the one named paddle, else the first."""
-    return next((i for i, one in enumerate(found) if one.get("name") == CONTAINER), 0)
+    return next((i for i, container in enumerate(found) if container.get("name") == CONTAINER), 0)
 
 
 def env_value(template: Mapping, name: str) -> str | None:
@@ -31,19 +31,20 @@ def env_value(template: Mapping, name: str) -> str | None:
     found = containers(template)
     if not found:
         return None
-    values = [one.get("value") for one in mappings(found[main_index(found)].get("env")) if one.get("name") == name]
+    variables = mappings(found[main_index(found)].get("env"))
+    values = [variable.get("value") for variable in variables if variable.get("name") == name]
     value = values[-1] if values else None  # of two with the same name Kubernetes takes the last
     return value if isinstance(value, str) and value else None
 
 
 def asks_for_accelerator(template: Mapping) -> bool:
     """Whether any container asks for a device: an extended resource such as nvidia.com/gpu, or a claim."""
-    return any(_has_device(mapping(one.get("resources"))) for one in containers(template))
+    return any(_has_device(mapping(container.get("resources"))) for container in containers(template))
 
 
 def asked_resources(template: Mapping) -> list[str]:
     """The names of all that any container asks for, but for what it asks none of."""
-    return [name for one in containers(template) for name in _asked(mapping(one.get("resources")))]
+    return [name for container in containers(template) for name in _asked(mapping(container.get("resources")))]
 
 
 def _asked(resources: Mapping) -> list[str]:

@@ -32,4 +32,4 @@ def after(start: datetime, seconds: int) -> datetime:
 
 def earliest(now: datetime, *moments: datetime | None) -> datetime | None:
     """The first of those that are still to come."""
-    return min((one for one in moments if one is not None and one > now), default=None)
+    return min((at for at in moments if at is not None and at > now), default=None)

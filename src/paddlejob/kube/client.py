@@ -214,8 +214,8 @@ def _ask(method: str, verb: str, resource: Resource[T], key: Key, *, body: bytes
 
 def _tried(verb: str, resource: Resource[T], key: Key, subresource: str | None = None) -> str:
     what = f"{resource.plural}/{subresource}" if subresource else resource.plural
-    place = "/".join(part for part in key if part)
-    return f"{verb} {what} {place}".rstrip()
+    where = "/".join(part for part in key if part)
+    return f"{verb} {what} {where}".rstrip()
 
 
 def _encoded(body: object) -> bytes:

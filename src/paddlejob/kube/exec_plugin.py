@@ -123,8 +123,8 @@ class ExecAuth:
 
     def _read(self, code: int, out: bytes, err: bytes) -> _Given:
         if code != 0:
-            said = err[-1000:].decode(errors="replace").strip()
-            raise self._broken(f"it ended with exit code {code}: {said or 'and said nothing'}")
+            output = err[-1000:].decode(errors="replace").strip()
+            raise self._broken(f"it ended with exit code {code}: {output or 'and said nothing'}")
         try:
             credential = msgspec.json.decode(out, type=_ExecCredential)
         except msgspec.DecodeError as error:

@@ -60,7 +60,7 @@ T = TypeVar("T", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[T]):
-    """One kind of object: its place on the API server and the type its JSON is read into."""
+    """One kind of object: its path on the API server and the type its JSON is read into."""
 
     group: str
     version: str

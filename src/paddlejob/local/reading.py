@@ -154,8 +154,8 @@ def _found(document: yaml.Node, around: FieldPath, wrong: Mistake) -> _Found:
     wrong = msgspec.structs.replace(wrong, path=(*around, *wrong.path))
     mark, node = _at(document, wrong.path)
     text = str(wrong)
-    if wrong.said and isinstance(node, yaml.ScalarNode) and not node.style:
-        text = text.replace(wrong.said, node.value)  # `yes` and 010 as they were written, not as true and 8
+    if wrong.written and isinstance(node, yaml.ScalarNode) and not node.style:
+        text = text.replace(wrong.written, node.value)  # `yes` and 010 as they were written, not as true and 8
     return _Found(mark.line + 1, mark.column + 1, text)
 
 

@@ -180,7 +180,7 @@ class Runner:
     async def _forget(self) -> None:
         """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""
         known = self._meetings.known(self.job.metadata.uid)
-        if self.job.spec.is_elastic and known.said is not None and not known.forgotten:
+        if self.job.spec.is_elastic and known.answer is not None and not known.forgotten:
             await self._meetings.do(self.job.metadata.uid, forget(self.job, known))
         await self._meetings.close()
 

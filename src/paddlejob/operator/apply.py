@@ -84,7 +84,7 @@ class Hands:
                 tasks.create_task(do(call))
         if errors:
             raise max(errors, key=delay_asked)
-        return tuple(sorted(refusals, key=lambda one: (one.kind, one.name)))
+        return tuple(sorted(refusals, key=lambda refusal: (refusal.kind, refusal.name)))
 
     async def _do(self, job: PaddleJob, action: Action, now: datetime) -> Refusal | None:
         match action:

@@ -56,7 +56,7 @@ class Cache:
         """Say what to watch: each namespace, or everything for None."""
 
         def reflect(resource: Resource[Any], store: Store[Any], namespace: str | None, selector: str) -> None:
-            def told(error: Exception) -> None:
+            def report(error: Exception) -> None:
                 on_error(resource.plural, error)
 
             self._reflectors.append(
@@ -67,7 +67,7 @@ class Cache:
                     namespace=namespace,
                     selector=selector,
                     on_undecodable=on_undecodable,
-                    on_error=told,
+                    on_error=report,
                 )
             )
 
@@ -84,10 +84,10 @@ class Cache:
 
     @property
     def synced(self) -> bool:
-        return bool(self._reflectors) and all(one.synced.is_set() for one in self._reflectors)
+        return bool(self._reflectors) and all(reflector.synced.is_set() for reflector in self._reflectors)
 
     async def wait_synced(self) -> None:
-        await asyncio.gather(*(one.synced.wait() for one in self._reflectors))
+        await asyncio.gather(*(reflector.synced.wait() for reflector in self._reflectors))
 
     async def list_jobs(self, client: Client) -> tuple[PaddleJob, ...]:
         """The jobs as the API server has them at this moment; the watch may be behind."""
@@ -106,8 +106,8 @@ class Cache:
             store = self._children[kind.name]
             own = store.owned_by(uid)
             children += own
-            lacking = {*kind.names(job)}.difference(one.metadata.name for one in own)
-            children += [one for name in sorted(lacking) if (one := store.get((namespace, name))) is not None]
+            lacking = {*kind.names(job)}.difference(child.metadata.name for child in own)
+            children += [child for name in sorted(lacking) if (child := store.get((namespace, name))) is not None]
         return observe(job, children, refusals, etcd, self.ports.seen_by(job))
 
     def child(self, kind: KindName, key: Key) -> Child | None:

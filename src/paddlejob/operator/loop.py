@@ -105,7 +105,7 @@ class Loop:
         again, refused, _ = outcomes
         if not isinstance(refused, BaseException) and self.memory.remember(job, planned, refused):
             self.queue.add(key)
-        if errors := [one for one in outcomes if isinstance(one, BaseException)]:
+        if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
             raise max(errors, key=delay_asked)
         if isinstance(again, float):
             self.queue.add_after(key, again)

@@ -48,11 +48,11 @@ class Memory:
         """Take the outcome of a round; True if what is to be told has changed."""
         entry = self._entry(job)
         names = {*_asked_for(job, tried)}
-        waiting = tuple(one for one in entry.refusals if (one.kind, one.name) not in names)
+        waiting = tuple(refusal for refusal in entry.refusals if (refusal.kind, refusal.name) not in names)
         if not names and not refused:
             return False
         entry.rounds = entry.rounds + 1 if refused else 0
-        new = waiting + tuple(_postponed(one, entry.rounds) for one in refused)
+        new = waiting + tuple(_postponed(refusal, entry.rounds) for refusal in refused)
         before, entry.refusals = entry.refusals, new
         return before != new
 

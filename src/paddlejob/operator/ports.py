@@ -92,8 +92,8 @@ class PortBlocks:
         """A free block, from now on this job's. None: there is none, and the job is woken to say so."""
         async with self._refreshing:
             if not self._fresh:
-                for one in await list_jobs():
-                    self._learn(one)
+                for other in await list_jobs():
+                    self._learn(other)
                 self._fresh = True
         # No await from here on: two jobs can never choose the same.
         block = self._free(job)
@@ -110,7 +110,7 @@ class PortBlocks:
         taken = [block for other, (block, _) in self._of_jobs.items() if other != uid]
         taken += {*(block for block, _ in self._of_pods.values()), *self._chosen.values()}
         first = self._within.low
-        for block in sorted(taken, key=lambda one: one.first):
+        for block in sorted(taken, key=lambda block: block.first):
             if block.first >= first + size:
                 break
             first = max(first, block.last + 1)
@@ -152,7 +152,7 @@ class PortBlocks:
     def _pod_changed(self, change: Change[Pod]) -> None:
         pod = change.after or change.before
         assert pod is not None, "a change has two sides, and one of them is something"
-        block = None if change.after is None or pod.finished else _told_by(pod)
+        block = None if change.after is None or pod.finished else _block_on(pod)
         if block is not None:
             self._of_pods[key_of(pod)] = (block, pod.metadata.controller_uid)
         elif self._of_pods.pop(key_of(pod), None):
@@ -168,7 +168,7 @@ def _same(one: PaddleJob, other: PaddleJob) -> bool:
     return one.metadata.uid == other.metadata.uid
 
 
-def _told_by(pod: Pod) -> Block | None:
+def _block_on(pod: Pod) -> Block | None:
     first, _, last = pod.metadata.annotations.get(ANNOTATION_PORTS, "").partition("-")
     numbers = [int(text) for text in (first, last) if text.isascii() and text.isdigit()]
     return Block(*numbers) if len(numbers) == 2 else None

@@ -21,6 +21,6 @@ JOBS = Resource(GROUP, VERSION, PLURAL, PaddleJob)
 EVENTS = Resource("events.k8s.io", "v1", "events", KubeEvent)
 
 CHILDREN: dict[KindName, Resource[Any]] = {
-    one.name: Resource(one.group, one.version, one.plural, one.type) for one in KINDS
+    kind.name: Resource(kind.group, kind.version, kind.plural, kind.type) for kind in KINDS
 }
 PODS: Resource[Pod] = CHILDREN[Pod.__name__]
