@@ -10,6 +10,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STEP := "$(PYTHON)" tools/step.py
 PYTEST := "$(BIN)/pytest" -q -n $(PROCESSES)
+# A file stays in one process, which makes what its tests share once; tests/conftest.py says which files come first.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 COMPILE := "$(VENV)-lock/bin/pip-compile" --quiet --generate-hashes --allow-unsafe --no-strip-extras \
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
 # The parts of one run of make belong together.
@@ -36,11 +38,11 @@ demo: ## Train for real, here and now: two parameter servers, two workers, live
 test: check control-plane paddle ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
 	@$(STEP) "Testing the core: every branch of it" $(PYTEST) tests/core --ignore=tests/core/properties \
 	  --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
-	@$(STEP) "Running all other tests" $(PYTEST) --dist loadfile --no-loadscope-reorder --ignore-glob='tests/core/test_*.py'
+	@$(STEP) "Running all other tests" $(PYTEST) $(BY_FILE) --ignore-glob='tests/core/test_*.py'
 	@"$(PYTHON)" tools/step.py --summary
 
 quick: env ## Only the tests that need neither a cluster nor PaddlePaddle
-	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" $(PYTEST) -m "not cluster" \
+	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" $(PYTEST) $(BY_FILE) -m "not cluster" \
 	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
@@ -48,7 +50,7 @@ pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python
 	  version=$${python##*python}; venv="$(VENV)-py$$version"; \
 	  VENV="$$venv" $(STEP) "Making the Python environment in $$venv" "$$python" tools/environments.py dev; \
 	  $(STEP) "Running the tests that need no PaddlePaddle on Python $$version" "$$venv/bin/pytest" -q -n $(PROCESSES) \
-	    --dist loadfile --no-loadscope-reorder -m "not paddle"; \
+	    $(BY_FILE) -m "not paddle"; \
 	done
 	@"$(PYTHON)" tools/step.py --summary
 

@@ -5,18 +5,36 @@ import signal
 
 import pytest
 
-# Files that take long come first, so that no process is left alone with one of them at the end.
+# Files that take long come first, the longest before all others, so that no process is left alone with one of them at
+# the end. The order of the others, and of the tests in each, is another in every run.
 LONG = (
     "tests/training/test_elastic",
-    "tests/scenarios/test_killed",
     "tests/training/test_restarts",
-    "tests/docs",
-    "tests/training",
+    "tests/training/test_training",
+    "tests/scenarios/test_cli_jobs",
+    "tests/deploy/test_install",
+    "tests/scenarios/test_faults",
     "tests/sdk/test_installed",
-    "tests/sdk/test_document",
+    "tests/deploy/test_rights",
+    "tests/scenarios/test_killed",
+    "tests/docs/test_documents",
+    "tests/scenarios/test_host_network",
+    "tests/scenarios/test_elastic",
+    "tests/scenarios/test_cli_places",
+    "tests/docs/test_cli",
+    "tests/scenarios/test_cli_install",
+    "tests/scenarios/test_leaders",
+    "tests/sdk/test_on_cluster",
+    "tests/sdk/test_document_trains",
+    "tests/docs",
+    "tests/tools/test_installer",
     "tests/local/test_life",
+    "tests/local/test_no_orphans",
+    "tests/local/test_single_lives",
+    "tests/local/test_run",
+    "tests/core/properties",
     "tests/scenarios",
-    "tests/deploy",
+    "tests/training",
 )
 
 pytest_plugins = [

@@ -38,9 +38,17 @@ class Progress:
         self._thread = threading.Thread(target=self._speak, daemon=True)
 
     def pytest_sessionstart(self) -> None:
-        seed = self._config.getoption("randomly_seed", None)
-        self._write(f"    order of seed {seed}; to have it again: PYTEST_ADDOPTS=--randomly-seed={seed}")
+        self._write(self._seed())
         self._thread.start()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        if self._failed:  # pages of failures stand between here and the beginning
+            self._write(self._seed())
+
+    def _seed(self) -> str:
+        seed = self._config.getoption("randomly_seed", None)
+        return f"    order of seed {seed}; to have it again: PYTEST_ADDOPTS=--randomly-seed={seed}"
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._all = {item.nodeid for item in session.items}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,15 +58,27 @@ def test_the_next_run_estimates(progress: Progress, pytestconfig: pytest.Config,
     assert "4 of 4 tests · 0 s gone · about 0 s left" in again.line()
 
 
+def run(folder: Path, seed: int) -> list[str]:
+    """What pytest says of the tests in this folder."""
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "tests.progress", "--rootdir", str(folder), str(folder)]
+    env = {**os.environ, "XDG_CACHE_HOME": str(folder)}  # how long they took is nobody else's measure
+    done = subprocess.run(
+        [*command, f"--randomly-seed={seed}"], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+    )
+    return done.stdout.splitlines()
+
+
 def test_the_order_is_another_every_time_and_its_seed_is_told(tmp_path: Path) -> None:
     (tmp_path / "test_many.py").write_text("".join(f"def test_{number}(): pass\n" for number in range(50)))
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "tests.progress", "--rootdir", str(tmp_path), str(tmp_path)]
     orders = []
     for seed in (1, 2, 1):
-        said = subprocess.run(
-            [*command, f"--randomly-seed={seed}"], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout
-        assert f"PYTEST_ADDOPTS=--randomly-seed={seed}" in said
-        orders.append([line for line in said.splitlines() if "::test_" in line])
+        said = run(tmp_path, seed)
+        assert sum(f"PYTEST_ADDOPTS=--randomly-seed={seed}" in line for line in said) == 1
+        orders.append([line for line in said if "::test_" in line])
     assert orders[0] == orders[2]
     assert orders[0] != orders[1]
+
+
+def test_the_last_line_after_a_failure_tells_the_seed_again(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_one(): assert False\n")
+    assert run(tmp_path, 7)[-1].endswith("PYTEST_ADDOPTS=--randomly-seed=7")
