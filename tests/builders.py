@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from paddlejob.api import ObjectMeta, OwnerReference, PaddleJob, PaddleJobSpec, Role, Status
+from paddlejob.api import Job, ObjectMeta, OwnerReference, PaddleJobSpec, Role, Status
 from paddlejob.api import names as n
 from paddlejob.api.spec import CleanPodPolicy, Intranet
 from paddlejob.api.status import Phase
@@ -45,9 +45,9 @@ def a_template(spec: Template | None = None, metadata: Template | None = None, *
 
 
 class JobBuilder(Struct, frozen=True):
-    job: PaddleJob
+    job: Job
 
-    def build(self) -> PaddleJob:
+    def build(self) -> Job:
         return self.job
 
     def named(self, name: str) -> JobBuilder:
@@ -118,7 +118,7 @@ class JobBuilder(Struct, frozen=True):
 def a_job() -> JobBuilder:
     """One worker, by pod address, just created."""
     meta = ObjectMeta(name="train", namespace="team", uid=UID, generation=1, creation_timestamp=EARLIER)
-    return JobBuilder(PaddleJob(metadata=meta, spec=PaddleJobSpec(worker=Role(template=a_template()))))
+    return JobBuilder(Job(metadata=meta, spec=PaddleJobSpec(worker=Role(template=a_template()))))
 
 
 def a_ps_job(servers: int = 2, workers: int = 2) -> JobBuilder:
@@ -143,7 +143,7 @@ class PodBuilder(Struct, frozen=True):
     def named(self, name: str) -> PodBuilder:
         return self._meta(name=name, uid=f"uid-of-{name}")
 
-    def of(self, job: PaddleJob, role: n.RoleName, index: int) -> PodBuilder:
+    def of(self, job: Job, role: n.RoleName, index: int) -> PodBuilder:
         """The pod that fills this place of the job."""
         name = n.pod_name(job.metadata.name, role, index)
         labels = {
@@ -154,7 +154,7 @@ class PodBuilder(Struct, frozen=True):
         }
         return self.named(name).owned_by(job)._meta(namespace=job.metadata.namespace, labels=labels)
 
-    def owned_by(self, job: PaddleJob) -> PodBuilder:
+    def owned_by(self, job: Job) -> PodBuilder:
         return self._meta(owner_references=(owner_reference(job),))
 
     def placed(self, node: str = "node-1") -> PodBuilder:
@@ -230,26 +230,26 @@ def a_pod() -> PodBuilder:
     return PodBuilder(Pod()).named("a-pod")
 
 
-def places_of(job: PaddleJob) -> list[tuple[n.RoleName, int]]:
+def places_of(job: Job) -> list[tuple[n.RoleName, int]]:
     return [(role, index) for role, wanted in job.spec.roles for index in range(wanted.replicas)]
 
 
-def pods_of(job: PaddleJob) -> dict[str, PodBuilder]:
+def pods_of(job: Job) -> dict[str, PodBuilder]:
     """A pod for every place of the job, with an address each, by name."""
     made = [a_pod().of(job, role, index) for role, index in places_of(job)]
     return {one.pod.metadata.name: one.with_address(f"10.0.0.{at}") for at, one in enumerate(made, start=1)}
 
 
-def a_service(job: PaddleJob, role: n.RoleName, index: int, deleting: bool = False) -> Service:
+def a_service(job: Job, role: n.RoleName, index: int, deleting: bool = False) -> Service:
     name = n.pod_name(job.metadata.name, role, index)
     return Service(metadata=replace(_child(job, name), deletion_timestamp=NOW_TEXT if deleting else None))
 
 
-def services_of(job: PaddleJob) -> list[Service]:
+def services_of(job: Job) -> list[Service]:
     return [a_service(job, role, index) for role, index in places_of(job)]
 
 
-def a_config_map(job: PaddleJob) -> ConfigMap:
+def a_config_map(job: Job) -> ConfigMap:
     return ConfigMap(metadata=replace(_child(job, job.metadata.name), uid=CONFIG_MAP_UID))
 
 
@@ -258,11 +258,11 @@ def a_refusal(kind: KindName, name: str, reason: str = "QuotaExceeded", seconds:
     return Refusal(kind, name, reason, f"{reason} says the API server", NOW + timedelta(seconds=seconds))
 
 
-def owner_reference(job: PaddleJob) -> OwnerReference:
+def owner_reference(job: Job) -> OwnerReference:
     return OwnerReference(n.API_VERSION, n.KIND, job.metadata.name, job.metadata.uid, True, True)
 
 
-def _child(job: PaddleJob, name: str) -> ObjectMeta:
+def _child(job: Job, name: str) -> ObjectMeta:
     """Of the job's present attempt."""
     return ObjectMeta(
         name=name,

@@ -49,9 +49,9 @@ def test_the_public_names_of_api() -> None:
     assert sorted(paddlejob.api.__all__) == [
         "Condition",
         "Failure",
+        "Job",
         "ObjectMeta",
         "OwnerReference",
-        "PaddleJob",
         "PaddleJobSpec",
         "Role",
         "RoleStatus",

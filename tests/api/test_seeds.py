@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import yaml
 
-from paddlejob.api import PaddleJob, PaddleJobSpec
+from paddlejob.api import Job, PaddleJobSpec
 from paddlejob.core import observe, plan
 from tests.builders import NOW, JobBuilder
 
@@ -39,7 +39,7 @@ def test_what_the_user_wrote_is_kept_as_written() -> None:
 
 @pytest.mark.parametrize("seed", JOBS.values(), ids=JOBS.keys())
 def test_a_seed_is_read_whole(seed: dict[str, Any]) -> None:
-    job = msgspec.convert(seed, PaddleJob)
+    job = msgspec.convert(seed, Job)
     assert msgspec.json.decode(msgspec.json.encode(job.spec)) == without_defaults(seed["spec"])
 
 
@@ -57,7 +57,7 @@ def test_no_field_of_a_seed_is_unknown(seed: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("seed", JOBS.values(), ids=JOBS.keys())
 def test_a_seed_becomes_pods(seed: dict[str, Any]) -> None:
-    job = JobBuilder(msgspec.convert(seed, PaddleJob)).in_namespace("paddle-system").with_uid("uid").build()
+    job = JobBuilder(msgspec.convert(seed, Job)).in_namespace("paddle-system").with_uid("uid").build()
     is_resnet = job.metadata.name == "resnet"
     assert job.spec.mode == ("Collective" if is_resnet else "PS")
     made = plan(job, observe(job), NOW)
@@ -69,4 +69,4 @@ def test_a_seed_becomes_pods(seed: dict[str, Any]) -> None:
 
 def test_the_users_other_spelling_of_the_policy() -> None:
     demos = [seed for seed in JOBS.values() if seed["metadata"]["name"] == "paddlejob-demo-1"]
-    assert [msgspec.convert(seed, PaddleJob).spec.cleaning for seed in demos] == ["OnCompletion", "OnCompletion"]
+    assert [msgspec.convert(seed, Job).spec.cleaning for seed in demos] == ["OnCompletion", "OnCompletion"]

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from paddlejob.api import PaddleJob, PaddleJobSpec, Role
+from paddlejob.api import Job, PaddleJobSpec, Role
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS, CleanPodPolicy, Mode, Network
 
 
@@ -128,11 +128,11 @@ def test_a_type_refuses(fields: dict[str, Any]) -> None:
 
 def test_a_job_is_frozen() -> None:
     with pytest.raises(AttributeError):
-        PaddleJob().kind = "Other"  # type: ignore[misc]
+        Job().kind = "Other"  # type: ignore[misc]
 
 
 def test_a_job_says_what_it_is() -> None:
-    made = msgspec.json.decode(msgspec.json.encode(PaddleJob()))
+    made = msgspec.json.decode(msgspec.json.encode(Job()))
     assert (made["apiVersion"], made["kind"]) == ("batch.paddlepaddle.org/v1", "PaddleJob")
     assert made["spec"] == {}
 

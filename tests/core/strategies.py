@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from paddlejob.api import Condition, Failure, ObjectMeta, PaddleJob, PaddleJobSpec, Role, RoleStatus, Status, World
+from paddlejob.api import Condition, Failure, Job, ObjectMeta, PaddleJobSpec, Role, RoleStatus, Status, World
 from paddlejob.api import names as n
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
@@ -112,7 +112,7 @@ specs = st.builds(
     ttl_seconds_after_finished=st.none() | st.integers(0, 2**62),
 )
 jobs = st.builds(
-    PaddleJob,
+    Job,
     metadata=st.builds(
         ObjectMeta,
         name=st.sampled_from(["train"] * 9 + ["Odd.Name"]),
@@ -204,7 +204,7 @@ children = st.tuples(
 
 
 @st.composite
-def runnable_jobs(draw: st.DrawFn) -> PaddleJob:
+def runnable_jobs(draw: st.DrawFn) -> Job:
     """A job that the API server accepts and this release runs, just created."""
     job = a_job().with_workers(draw(st.integers(1, 3)))
     servers = draw(st.integers(0, 2))

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import Action, ConfigMap, Create, Refusal, Touch, observe
 from paddlejob.core.building import build
 from tests.builders import (
@@ -88,7 +88,7 @@ def test_by_address(done: list[str], expected: list[str]) -> None:
 
 
 def by_service(
-    job: PaddleJob = BY_SERVICE, services: bool = True, config_map: bool = True, pods: tuple[PodBuilder, ...] = ()
+    job: Job = BY_SERVICE, services: bool = True, config_map: bool = True, pods: tuple[PodBuilder, ...] = ()
 ) -> list[str]:
     maps: list[ConfigMap] = [a_config_map(job)] if config_map else []
     seen = observe(job, [*(one.build() for one in pods), *(services_of(job) if services else []), *maps])
@@ -133,7 +133,7 @@ def test_a_touch_names_the_config_map_it_is_for() -> None:
     assert build(job, seen, NOW) == (Touch("train-worker-0", "batch.paddlepaddle.org/environment", CONFIG_MAP_UID),)
 
 
-REFUSED: dict[str, tuple[PaddleJob, Refusal, list[str]]] = {
+REFUSED: dict[str, tuple[Job, Refusal, list[str]]] = {
     "a pod is held back, the others are not": (BY_ADDRESS, a_refusal("Pod", "train-worker-0"), [*PODS[:2], PODS[3]]),
     "until its time has come": (BY_ADDRESS, a_refusal("Pod", "train-worker-0", seconds=0), PODS),
     "of another kind: nothing is held back": (BY_ADDRESS, a_refusal("Service", "train-worker-0"), PODS),
@@ -146,7 +146,7 @@ REFUSED: dict[str, tuple[PaddleJob, Refusal, list[str]]] = {
 
 
 @pytest.mark.parametrize(("job", "refusal", "expected"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(job: PaddleJob, refusal: Refusal, expected: list[str]) -> None:
+def test_refused(job: Job, refusal: Refusal, expected: list[str]) -> None:
     assert listed(build(job, observe(job, refusals=[refusal]), NOW)) == expected
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.spec import CleanPodPolicy, Mode
 from paddlejob.api.status import FinalPhase
 from paddlejob.core import Delete, Observed, Plan, observe, plan
@@ -35,7 +35,7 @@ ROWS = [
 ]
 
 
-def ended(job: PaddleJob, end: FinalPhase) -> dict[str, PodBuilder]:
+def ended(job: Job, end: FinalPhase) -> dict[str, PodBuilder]:
     """Completed: all workers succeeded. Failed: worker 0 failed. Everything else still runs."""
     pods = {name: one.running() for name, one in pods_of(job).items()}
     if end == "Failed":
@@ -43,7 +43,7 @@ def ended(job: PaddleJob, end: FinalPhase) -> dict[str, PodBuilder]:
     return {name: one.succeeded() if "worker" in name else one for name, one in pods.items()}
 
 
-def seen(job: PaddleJob, pods: dict[str, PodBuilder]) -> Observed:
+def seen(job: Job, pods: dict[str, PodBuilder]) -> Observed:
     return observe(job, [*(one.build() for one in pods.values()), *services_of(job), a_config_map(job)])
 
 

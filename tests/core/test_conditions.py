@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from paddlejob.api import Condition, PaddleJob
+from paddlejob.api import Condition, Job
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.conditions import conditions
 from paddlejob.core.stalls import Stall
@@ -31,7 +31,7 @@ def condition(type_: ConditionType, status: ConditionStatus, reason: str, messag
     )
 
 
-def after(*before: Condition) -> PaddleJob:
+def after(*before: Condition) -> Job:
     return a_job().at_generation(3).with_status(conditions=before).build()
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from paddlejob.api import PaddleJob, Status, World
+from paddlejob.api import Job, Status, World
 from paddlejob.core import Etcd, ForgetEtcd, Plan, Pod, observe, plan
 from tests.builders import (
     NOW,
@@ -127,12 +127,12 @@ def test_the_phase_when(job: JobBuilder, pods: tuple[PodBuilder | None, ...], ex
 # After the end.
 
 
-def ended(known: World = COMPLETED, minutes: int = 0, **fields: object) -> PaddleJob:
+def ended(known: World = COMPLETED, minutes: int = 0, **fields: object) -> Job:
     at = (NOW - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
     return an_elastic_job().asking(**fields).with_status(phase="Completed", completion_time=at, world=known).build()
 
 
-def after(job: PaddleJob, *pods: Pod, forgotten: bool = False) -> Plan:
+def after(job: Job, *pods: Pod, forgotten: bool = False) -> Plan:
     seen = observe(job, pods, etcd=Etcd(forgotten=forgotten))
     return plan(job, seen, NOW)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paddlejob.api import Failure, PaddleJob, RoleStatus
+from paddlejob.api import Failure, Job, RoleStatus
 from paddlejob.core import Pod, observe
 from paddlejob.core.children import ContainerState, ContainerStatus, PodStatus, Terminated
 from paddlejob.core.ending import Completed, Disrupted, Failed, describe, judge, launched
@@ -155,7 +155,7 @@ def test_a_job_without_workers_does_not_complete() -> None:
     assert judge(job, observe(job, pods)) is None
 
 
-LAUNCHED: dict[str, tuple[PaddleJob, bool, bool]] = {
+LAUNCHED: dict[str, tuple[Job, bool, bool]] = {
     # name: job, whether its ConfigMap exists, whether a missing pod is lost
     "new": (a_job().build(), False, False),
     "pending by address": (a_job().in_phase("Pending").build(), False, False),
@@ -167,7 +167,7 @@ LAUNCHED: dict[str, tuple[PaddleJob, bool, bool]] = {
 
 
 @pytest.mark.parametrize(("job", "config_map", "expected"), LAUNCHED.values(), ids=LAUNCHED.keys())
-def test_launched(job: PaddleJob, config_map: bool, expected: bool) -> None:
+def test_launched(job: Job, config_map: bool, expected: bool) -> None:
     observed = observe(job, [a_config_map(job)] if config_map else [])
     assert launched(job, observed) is expected
 

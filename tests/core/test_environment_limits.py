@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import observe
 from paddlejob.core.environment import LONGEST_STRING, job_id, shared_environment
 from tests.builders import UID, Template, a_job, a_ps_job, a_template, pods_of
 
 
-def shared(job: PaddleJob) -> dict[str, str]:
+def shared(job: Job) -> dict[str, str]:
     """The ConfigMap's data when every pod has an address."""
     data = shared_environment(job, observe(job, [one.build() for one in pods_of(job).values()]))
     assert data is not None

@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from paddlejob.api import Condition, Failure, PaddleJob, RoleStatus, Status
+from paddlejob.api import Condition, Failure, Job, RoleStatus, Status
 from paddlejob.api.status import Phase
 from paddlejob.core import JobEvent, Observed, Plan, Pod, observe, plan
 from tests.builders import (
@@ -33,7 +33,7 @@ def kinds(made: Plan) -> list[str]:
     return [type(one).__name__ for one in (*made.events, *made.actions)]
 
 
-def running(job: PaddleJob) -> list[Pod]:
+def running(job: Job) -> list[Pod]:
     return [one.running().build() for one in pods_of(job).values()]
 
 
@@ -214,7 +214,7 @@ def test_strangers_objects_are_neither_used_nor_touched() -> None:
     assert plan(done, observe(done, [*theirs, *services_of(stranger)]), NOW).actions == ()
 
 
-TAKEN: dict[str, tuple[str, Callable[[PaddleJob], Observed], int]] = {
+TAKEN: dict[str, tuple[str, Callable[[Job], Observed], int]] = {
     "a pod": ("Pod train-worker-0", lambda other: observe(a_job().with_workers(2).build(), running(other)), 1),
     "a service": (
         "Service train-worker-0",

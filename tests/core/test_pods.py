@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import RoleName
 from paddlejob.core import observe
 from paddlejob.core.pods import pod
@@ -35,7 +35,7 @@ WIDE_AND_DEEP = (
 )
 
 
-def pod_of(job: PaddleJob, role: RoleName = "worker", index: int = 0) -> dict[str, Any]:
+def pod_of(job: Job, role: RoleName = "worker", index: int = 0) -> dict[str, Any]:
     return pod(job, observe(job).of_role(role)[index])
 
 
@@ -227,7 +227,7 @@ def test_an_odd_template_is_left_to_the_api_server_to_refuse(template: Any) -> N
 HOST = a_ps_job().by("Host").with_ports(20000)
 
 
-def ports_of(job: PaddleJob, role: RoleName = "worker", index: int = 0) -> list[int]:
+def ports_of(job: Job, role: RoleName = "worker", index: int = 0) -> list[int]:
     """Of the training container; each is the host's own."""
     declared = pod_of(job, role, index)["spec"]["containers"][0]["ports"]
     assert all(one["containerPort"] == one["hostPort"] and one["protocol"] == "TCP" for one in declared)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlejob.api import PaddleJob, Role
+from paddlejob.api import Job, Role
 from paddlejob.api.names import RoleName
 from paddlejob.api.spec import Intranet
 from paddlejob.core import observe
@@ -125,7 +125,7 @@ def test_a_single_worker_on_the_hosts_network_has_nobody_to_meet() -> None:
     assert shared["PADDLE_TRAINER_ENDPOINTS"] == "127.0.0.1:20000"
 
 
-def told_on_one_address(job: JobBuilder) -> tuple[dict[str, str], PaddleJob]:
+def told_on_one_address(job: JobBuilder) -> tuple[dict[str, str], Job]:
     made = job.with_ports(20000).build()
     pods = [one.with_address("127.0.0.1").build() for one in pods_of(made).values()]
     shared = shared_environment(made, observe(made, pods))

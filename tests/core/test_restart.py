@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from paddlejob.api import Condition, Failure, PaddleJob
+from paddlejob.api import Condition, Failure, Job
 from paddlejob.core import Create, Delete, JobEvent, Plan, Update, observe, plan
 from paddlejob.core.restart import backoff
 from tests.builders import (
@@ -87,7 +87,7 @@ def test_a_pause_is_never_shorter_than_it_says() -> None:
     assert plan(job, observe(job, pods), at).status.next_attempt_time == "2026-05-04T12:00:11Z"
 
 
-def restarting(job: JobBuilder) -> PaddleJob:
+def restarting(job: JobBuilder) -> Job:
     """Attempt 1, decided and written; what attempt 0 left may still be there."""
     failure = Failure(pod="train-worker-0", exit_code=3, reason="Error")
     stopped = Condition(type="Running", status="False", last_transition_time=EARLIER)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_ATTEMPT
 from paddlejob.core import (
     KINDS,
@@ -47,7 +47,7 @@ MOST_TURNS = 10
 
 
 class World:
-    def __init__(self, job: PaddleJob, children: Iterable[Child] = (), refusals: Iterable[Refusal] = ()) -> None:
+    def __init__(self, job: Job, children: Iterable[Child] = (), refusals: Iterable[Refusal] = ()) -> None:
         self.job = job
         self.now = NOW
         self.children: dict[KindName, dict[str, Any]] = {kind.name: {} for kind in KINDS}

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 import yaml
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.cli.plan import becomes
 from paddlejob.core import KINDS
 from paddlejob.core.kind import Kind
@@ -94,7 +94,7 @@ def begin_a_life(desk: Desk) -> None:
 
 def meet(desk: Desk, kind: Kind[Any], job: Json) -> None:
     """Submit a job that finds a stranger where its first object of this kind should be."""
-    imagined = msgspec.convert(job, PaddleJob)
+    imagined = msgspec.convert(job, Job)
     body = next(one for one in becomes(imagined) if one["kind"] == kind.name)
     desk.api.post(desk.path(kind), {**body, "metadata": {"name": body["metadata"]["name"]}})
     desk.submit(job)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import Create, Delete, Etcd, Service
 from paddlejob.core.times import moment
 from paddlejob.local.invocation import Surroundings
@@ -38,7 +38,7 @@ def a_pod() -> dict[str, Any]:
 async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
     supervisor = Supervisor.fork()
     made = Machine(
-        Manifest(tmp_path / "job.yaml", PaddleJob()),
+        Manifest(tmp_path / "job.yaml", Job()),
         Surroundings(tmp_path, {"PATH": "/usr/bin:/bin"}),
         (f"127.9.9.{number}" for number in count(1)),
         supervisor=supervisor,
@@ -60,7 +60,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
 ) -> None:
 
     async def is_empty() -> bool:  # asked in the loop, where events change the answer
-        machine.observe(PaddleJob(), Etcd())
+        machine.observe(Job(), Etcd())
         return not machine.pods
 
     for life in range(4):

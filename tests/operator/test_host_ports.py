@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Pod
 from paddlejob.core.children import PodStatus
@@ -30,34 +30,34 @@ class Office:
     """The ports of a cluster with its jobs and pods, and who was woken."""
 
     def __init__(self, low: int = 20000, high: int = 20100) -> None:
-        self.jobs: Store[PaddleJob] = Store()
+        self.jobs: Store[Job] = Store()
         self.pods: Store[Pod] = Store()
         self.woken: list[Key] = []
-        self.unseen: list[PaddleJob] = []
+        self.unseen: list[Job] = []
         self.ports = PortBlocks(PortRange(low, high), self.jobs, self.pods, lambda key, _: self.woken.append(key))
         self._versions = count(1)
 
-    async def list_jobs(self) -> list[PaddleJob]:
+    async def list_jobs(self) -> list[Job]:
         return [*self.jobs, *self.unseen]
 
-    def put(self, job: PaddleJob) -> PaddleJob:
+    def put(self, job: Job) -> Job:
         made = replace(job, metadata=replace(job.metadata, resource_version=str(next(self._versions))))
         self.jobs.apply_event(Seen(made))
         return made
 
-    def choose(self, job: PaddleJob) -> Block | None:
+    def choose(self, job: Job) -> Block | None:
         return asyncio.run(self.ports.choose(job, self.list_jobs))
 
-    def reserve(self, job: PaddleJob) -> PaddleJob | None:
+    def reserve(self, job: Job) -> Job | None:
         """The job as it stands then, with its block on it."""
         block = self.choose(job)
         return self.put(JobBuilder(job).with_ports(block.first).build()) if block else None
 
-    def remove(self, job: PaddleJob) -> None:
+    def remove(self, job: Job) -> None:
         meta = replace(job.metadata, resource_version=str(next(self._versions)))
         self.jobs.apply_event(Removed(replace(job, metadata=meta)))
 
-    def pod(self, job: PaddleJob, phase: str = "Running", text: str | None = None) -> Pod:
+    def pod(self, job: Job, phase: str = "Running", text: str | None = None) -> Pod:
         block = str(block_of(job)) if text is None else text
         meta = ObjectMeta(
             name=f"{job.metadata.name}-worker-0",
@@ -76,12 +76,12 @@ class Office:
         self.pods.apply_event(Removed(replace(pod, metadata=meta)))
 
 
-def host_job(name: str, workers: int = 2, created: str = "2026-05-04T11:00:00Z") -> PaddleJob:
+def host_job(name: str, workers: int = 2, created: str = "2026-05-04T11:00:00Z") -> Job:
     job = a_job().named(name).with_uid(f"uid-{name}").with_workers(workers).by("Host").build()
     return replace(job, metadata=replace(job.metadata, creation_timestamp=created))
 
 
-def finished(job: PaddleJob) -> PaddleJob:
+def finished(job: Job) -> Job:
     return JobBuilder(job).in_phase("Completed").build()
 
 
@@ -216,7 +216,7 @@ def test_a_job_of_the_same_name_is_another_job() -> None:
 
 
 @pytest.mark.parametrize("job", [a_job().build(), finished(host_job("over"))])
-def test_a_job_that_needs_no_ports_hears_nothing_of_them(job: PaddleJob) -> None:
+def test_a_job_that_needs_no_ports_hears_nothing_of_them(job: Job) -> None:
     office = Office(20000, 20001)
     assert office.ports.seen_by(office.put(job)) == Ports()
 
@@ -230,7 +230,7 @@ paths = st.lists(st.tuples(st.sampled_from(HAPPENINGS), names, st.integers(1, 3)
 @given(paths)
 def test_no_two_living_jobs_ever_have_a_port_in_common(path: list[tuple[str, str, int]]) -> None:
     office = Office(20000, 20150)
-    living: dict[str, PaddleJob] = {}
+    living: dict[str, Job] = {}
     for what, name, workers in path:
         job = living.get(name)
         if what == "submit" and job is None:

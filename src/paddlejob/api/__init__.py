@@ -3,7 +3,7 @@
 Imports msgspec only, so that any tool can read a job without bringing Kubernetes along.
 """
 
-from paddlejob.api.job import PaddleJob
+from paddlejob.api.job import Job
 from paddlejob.api.meta import ObjectMeta, OwnerReference
 from paddlejob.api.spec import PaddleJobSpec, Role, SchedulingPolicy
 from paddlejob.api.status import Condition, Failure, RoleStatus, Status, World
@@ -11,9 +11,9 @@ from paddlejob.api.status import Condition, Failure, RoleStatus, Status, World
 __all__ = [
     "Condition",
     "Failure",
+    "Job",
     "ObjectMeta",
     "OwnerReference",
-    "PaddleJob",
     "PaddleJobSpec",
     "Role",
     "RoleStatus",

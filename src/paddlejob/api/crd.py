@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from paddlejob.api import rules
-from paddlejob.api.job import PaddleJob
+from paddlejob.api.job import Job
 from paddlejob.api.names import GROUP, KIND, PLURAL, SHORT_NAME, SINGULAR, VERSION
 
 Schema = dict[str, Any]
@@ -87,7 +87,7 @@ def definition_v1beta1() -> Schema:
 
 def schema() -> Schema:
     """The structural schema of a whole PaddleJob."""
-    generated = msgspec.json.schema(PaddleJob)
+    generated = msgspec.json.schema(Job)
     structural = _structural(generated, generated["$defs"])
     properties = structural["properties"]
     return {

@@ -13,7 +13,7 @@ from paddlejob.api.spec import PaddleJobSpec
 from paddlejob.api.status import Status
 
 
-class PaddleJob(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class Job(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     api_version: str = API_VERSION
     kind: str = KIND
     metadata: ObjectMeta = ObjectMeta()

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from paddlejob.api import crd
-from paddlejob.api.job import PaddleJob
+from paddlejob.api.job import Job
 from paddlejob.api.names import API_VERSION, LABEL, is_label
 from paddlejob.api.rules import broken
 
@@ -87,9 +87,9 @@ def mistakes(document: Json) -> list[Mistake]:
     return found
 
 
-def job_of(document: Json, wrong: Iterable[Mistake] = ()) -> PaddleJob:
+def job_of(document: Json, wrong: Iterable[Mistake] = ()) -> Job:
     """The typed job, without what is wrong in it, and without fields that are empty: they count as left out."""
-    return msgspec.convert(_without(document, {mistake.path for mistake in wrong}), PaddleJob)
+    return msgspec.convert(_without(document, {mistake.path for mistake in wrong}), Job)
 
 
 def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]:

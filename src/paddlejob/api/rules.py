@@ -16,7 +16,7 @@ from msgspec import Meta
 from paddlejob.api.names import LONGEST_NAME, ROLES, RoleName, pod_name
 
 if TYPE_CHECKING:
-    from paddlejob.api.job import PaddleJob
+    from paddlejob.api.job import Job
     from paddlejob.api.spec import PaddleJobSpec, Role
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Broken(msgspec.Struct, frozen=True):
     reads: tuple[str, ...]
 
 
-def broken(job: PaddleJob) -> Iterator[Broken]:
+def broken(job: Job) -> Iterator[Broken]:
     """All rules that the job breaks, in the order in which they stand here."""
     yield from _broken(ROOT, job, "")
     yield from _broken(SPEC, job.spec, "spec.")
@@ -142,12 +142,12 @@ def _longest(role: RoleName) -> str:
     )
 
 
-def _pod_names_fit(job: PaddleJob) -> bool:
+def _pod_names_fit(job: Job) -> bool:
     most = [(name, role.replicas if role.limits is None else role.limits) for name, role in job.spec.roles]
     return all(len(pod_name(job.metadata.name, name, n - 1)) <= LONGEST_NAME for name, n in most if n)
 
 
-ROOT: tuple[Rule[PaddleJob], ...] = (
+ROOT: tuple[Rule[Job], ...] = (
     Rule(
         "metadata.name becomes part of host names: use lower-case letters, digits and '-',"
         " begin with a letter, end with a letter or digit, no dots",

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.cli.output import (
     Cell,
     ObjectFormat,
@@ -84,12 +84,12 @@ def _head(word: str, value: Cell) -> Text:
     return Text.assemble((f"{word}:", "bold"), " " * (11 - len(word)), as_text(value))
 
 
-def _mode(job: PaddleJob) -> str:
+def _mode(job: Job) -> str:
     counts = ", ".join(f"{asked.replicas} {role}" for role, asked in job.spec.roles)
     return f"{job.status.mode or job.spec.mode} ({counts}, intranet {job.spec.network})"
 
 
-def _times(job: PaddleJob) -> str:
+def _times(job: Job) -> str:
     made = age(job.metadata.creation_timestamp or "")
     ended = job.status.completion_time
     return f"{made} (finished {age(ended)} ago)" if ended else made

@@ -18,7 +18,7 @@ from paddlejob.core.times import moment
 from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
-    from paddlejob.api import PaddleJob
+    from paddlejob.api import Job
     from paddlejob.core.children import Pod
     from paddlejob.places.place import Found
 
@@ -182,7 +182,7 @@ def _without_managed_fields(one: dict[str, Any]) -> dict[str, Any]:
     return {**one, "metadata": meta}
 
 
-def upcoming(job: PaddleJob) -> str:
+def upcoming(job: Job) -> str:
     """When a job that failed starts again, the whole of it or a single pod."""
     at = job.status.next_attempt_time
     seconds = math.ceil((moment(at) - datetime.now(timezone.utc)).total_seconds()) if at else 0
@@ -191,7 +191,7 @@ def upcoming(job: PaddleJob) -> str:
     return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
 
 
-def unseen(job: PaddleJob) -> str:
+def unseen(job: Job) -> str:
     """A job without a status: nobody takes care of it."""
     if job.status.phase is not None:
         return ""
@@ -199,7 +199,7 @@ def unseen(job: PaddleJob) -> str:
     return f"no operator has looked at it in {since}: is one installed? `paddlejob install` installs it"
 
 
-def logs_hint(job: PaddleJob, flag: str = "") -> str:
+def logs_hint(job: Job, flag: str = "") -> str:
     """The command that shows more: the output of the role that failed, else of the workers."""
     name, failed = job.metadata.name, job.status.failure
     role = failed.pod.removeprefix(f"{name}-").rpartition("-")[0] if failed else ""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from cyclopts import Parameter
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.mistakes import job_of
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.cli.documents import jobs_in, read_objects
@@ -56,7 +56,7 @@ def plan_file(
             show_objects(made, output)
 
 
-def becomes(job: PaddleJob) -> list[Json]:
+def becomes(job: Job) -> list[Json]:
     """The objects in the order in which they would be made."""
     made: list[Json] = []
     turn = _next(job, made)
@@ -75,14 +75,14 @@ def becomes(job: PaddleJob) -> list[Json]:
     return made
 
 
-def with_ports(job: PaddleJob) -> PaddleJob:
+def with_ports(job: Job) -> Job:
     """With the block of ports that the first job on an empty cluster would get."""
     first = str(DEFAULT_RANGE.low)
     meta = msgspec.structs.replace(job.metadata, annotations={**job.metadata.annotations, ANNOTATION_PORTS: first})
     return msgspec.structs.replace(job, metadata=meta)
 
 
-def _next(job: PaddleJob, made: list[Json]) -> Plan:
+def _next(job: Job, made: list[Json]) -> Plan:
     """The next plan, when all that was made is there and placed, and the operator knows an etcd, which answers."""
     etcd = Etcd("0.0.0.0:2379", Answer(meeting_id(job), _now()))
     return plan(job, observe(job, [_there(one) for one in made], etcd=etcd), _now())
@@ -97,7 +97,7 @@ def _there(body: Json) -> Child:
     return there
 
 
-def _job(document: Json, namespace: str | None) -> PaddleJob:
+def _job(document: Json, namespace: str | None) -> Job:
     job = job_of(document)
     into = namespace or job.metadata.namespace or "default"
     meta = msgspec.structs.replace(job.metadata, namespace=into, uid=UID, generation=1)

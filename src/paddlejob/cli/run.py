@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.console import Console
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.output import logs_hint, show
 from paddlejob.cli.views import LiveView, PlainView, View
@@ -90,7 +90,7 @@ def _volumes(said: tuple[str, ...]) -> dict[str, Path]:
     return {name: Path(path).resolve() for name, _, path in pairs}
 
 
-def _summary(job: PaddleJob, folder: Folder, console: Console) -> int:
+def _summary(job: Job, folder: Folder, console: Console) -> int:
     status, name = job.status, job.metadata.name
     stays = not folder.deleted and folder.look() is not None
     gone = "it was deleted" if folder.deleted else "ttlSecondsAfterFinished is over"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
 from paddlejob.core.actions import Action, Touch
 from paddlejob.core.config_maps import CONFIG_MAPS
@@ -19,7 +19,7 @@ from paddlejob.core.observe import Observed
 from paddlejob.core.reserving import needs_ports
 
 
-def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ...]:
+def build(job: Job, observed: Observed, now: datetime) -> tuple[Action, ...]:
     if (CONFIG_MAPS.name, job.metadata.name) in observed.taken:
         return ()  # its pods would start with the environment of somebody else
     if needs_ports(job, observed):
@@ -32,7 +32,7 @@ def build(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Action, ..
     return (*made, *_touches(job, observed))
 
 
-def _touches(job: PaddleJob, observed: Observed) -> Iterator[Touch]:
+def _touches(job: Job, observed: Observed) -> Iterator[Touch]:
     if observed.config_map is None or has_names(job):
         return
     version = observed.config_map.metadata.uid

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from paddlejob.api import Condition, PaddleJob, reasons
+from paddlejob.api import Condition, Job, reasons
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.stalls import Stall
 from paddlejob.core.times import timestamp
 
 
-def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
+def conditions(job: Job, phase: Phase, message: str, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
     """Running always; an end when it came; Suspended and Stalled from the first time on."""
     # Training goes on while workers come and go.
     made = [_condition(job, "Running", phase in ("Running", "Scaling"), (phase, ""), now)]
@@ -29,7 +29,7 @@ def conditions(job: PaddleJob, phase: Phase, message: str, stall: Stall | None, 
     return tuple(made)
 
 
-def _condition(job: PaddleJob, type_: ConditionType, holds: bool, why: tuple[str, str], now: datetime) -> Condition:
+def _condition(job: Job, type_: ConditionType, holds: bool, why: tuple[str, str], now: datetime) -> Condition:
     before = job.status.condition(type_)
     status: ConditionStatus = "True" if holds else "False"
     unchanged = before is not None and before.status == status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create, Update
 from paddlejob.core.children import Child
@@ -20,7 +20,7 @@ class ConfigMap(Child, frozen=True, kw_only=True):
     pass
 
 
-def config_map(job: PaddleJob, data: dict[str, str]) -> Body:
+def config_map(job: Job, data: dict[str, str]) -> Body:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -34,7 +34,7 @@ def config_map(job: PaddleJob, data: dict[str, str]) -> Body:
     }
 
 
-def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create | Update]:
+def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Create | Update]:
     if observed.config_map is not None:
         return
     data = life_of(job).environment(job, observed)

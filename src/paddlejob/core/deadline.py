@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Status, reasons
+from paddlejob.api import Job, Status, reasons
 from paddlejob.core.times import after, moment
 
 
@@ -19,17 +19,17 @@ class Deadline(msgspec.Struct, frozen=True):
     message: str
 
 
-def exceeded(job: PaddleJob, status: Status, now: datetime) -> Deadline | None:
+def exceeded(job: Job, status: Status, now: datetime) -> Deadline | None:
     """`status` is what would be said if there were no deadline."""
     passed = (deadline for deadline in _deadlines(job, status) if now >= deadline.at)
     return min(passed, key=lambda deadline: deadline.at, default=None)
 
 
-def next_deadline(job: PaddleJob, status: Status) -> datetime | None:
+def next_deadline(job: Job, status: Status) -> datetime | None:
     return min((deadline.at for deadline in _deadlines(job, status)), default=None)
 
 
-def _deadlines(job: PaddleJob, status: Status) -> list[Deadline]:
+def _deadlines(job: Job, status: Status) -> list[Deadline]:
     found = []
     active, starting = job.spec.active_deadline_seconds, job.spec.starting_deadline_seconds
     if status.finished or status.start_time is None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, RoleStatus, Status, World, reasons
+from paddlejob.api import Failure, Job, RoleStatus, Status, World, reasons
 from paddlejob.api.names import CONTAINER, RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import progress, rendezvous
@@ -39,13 +39,13 @@ COMEBACKS = 5
 LONGEST_FAREWELL = 600
 
 
-def world(job: PaddleJob) -> World:
+def world(job: Job) -> World:
     """What is remembered of this attempt."""
     known = job.status.world
     return known if known and known.attempt == job.status.attempt else World(attempt=job.status.attempt)
 
 
-def remember(job: PaddleJob, base: Status, observed: Observed, now: datetime) -> Status:
+def remember(job: Job, base: Status, observed: Observed, now: datetime) -> Status:
     """The status with what this look adds to the memory. A worker is counted before it is replaced, and only once."""
     known = world(job)
     if known.completed is None and _is_completed(job, observed):
@@ -71,7 +71,7 @@ def remember(job: PaddleJob, base: Status, observed: Observed, now: datetime) ->
     )
 
 
-def judge(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Completed | Failed | None:
+def judge(job: Job, status: Status, observed: Observed, now: datetime) -> Completed | Failed | None:
     known = status.world or World()
     if known.completed is not None:
         # Also those that nobody wants any more: they may still be writing.
@@ -90,12 +90,12 @@ def judge(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> 
     return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
 
 
-def counts(_: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
+def counts(_: Job, observed: Observed, role: RoleName) -> RoleStatus:
     """A worker that is gone is replaced: none is lost."""
     return progress.counts(slot.state for slot in observed.of_role(role))
 
 
-def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
+def phase(job: Job, status: Status, observed: Observed) -> Phase:
     """Running while at least as many workers run as can train."""
     known = status.world or World()
     workers = observed.of_role("worker")
@@ -109,7 +109,7 @@ def phase(job: PaddleJob, status: Status, observed: Observed) -> Phase:
     return progress.phase(states, launched(job, observed))
 
 
-def stall(job: PaddleJob, observed: Observed) -> Stall | None:
+def stall(job: Job, observed: Observed) -> Stall | None:
     return rendezvous.meeting_stall(job, observed.etcd) or rendezvous.etcd_stall(job, observed)
 
 
@@ -121,36 +121,36 @@ def reported(status: Status, stalled: bool) -> Status:
     return msgspec.structs.replace(status, elastic="ERROR" if stalled else word)
 
 
-def asks(job: PaddleJob, observed: Observed, now: datetime) -> tuple[AskEtcd, ...]:
+def asks(job: Job, observed: Observed, now: datetime) -> tuple[AskEtcd, ...]:
     if not _trains(job, observed):
         return ()
     exited = tuple(pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded")
     return rendezvous.ask(job, observed, exited, now)
 
 
-def removes(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
+def removes(job: Job, observed: Observed) -> tuple[Delete, ...]:
     if not _trains(job, observed):
         return ()
     above = (pod for pod in _surplus(observed) if not pod.deleting)
     return tuple(delete(pod) for pod in above)
 
 
-def builds(job: PaddleJob, observed: Observed) -> bool:
+def builds(job: Job, observed: Observed) -> bool:
     """Nothing is made after a worker has completed, nor before etcd has answered once: pods would only crash."""
     answer = rendezvous.last_answer(job, observed)
     return _trains(job, observed) and (bool(observed.pods) or (answer is not None and not answer.error))
 
 
-def fills(_: PaddleJob, __: Observed, ___: datetime) -> bool:
+def fills(_: Job, __: Observed, ___: datetime) -> bool:
     return True
 
 
-def wakes_at(job: PaddleJob, observed: Observed) -> datetime | None:
+def wakes_at(job: Job, observed: Observed) -> datetime | None:
     known = world(job)
     return _farewell_ends(known) if known.completed is not None else rendezvous.next_question(job, observed)
 
 
-def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) -> Plan | None:
+def farewell(job: Job, status: Status, observed: Observed, now: datetime) -> Plan | None:
     """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
     if world(job).forgotten or rendezvous.meeting_stall(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
         return None
@@ -162,12 +162,12 @@ def farewell(job: PaddleJob, status: Status, observed: Observed, now: datetime) 
     return Plan(status=status, questions=(rendezvous.forget(job, observed.etcd),) if quiet else (), wake_at=wake_at)
 
 
-def _trains(job: PaddleJob, observed: Observed) -> bool:
+def _trains(job: Job, observed: Observed) -> bool:
     """Whether workers can meet, and none of them has completed yet."""
     return world(job).completed is None and rendezvous.meeting_stall(job, observed.etcd) is None
 
 
-def _is_completed(job: PaddleJob, observed: Observed) -> bool:
+def _is_completed(job: Job, observed: Observed) -> bool:
     """Whether a worker has exited 0 and the launcher, asked afterwards, says that the training is completed."""
     answer = rendezvous.last_answer(job, observed)
     exited = {pod.metadata.uid for pod in _workers(observed) if pod.state == "succeeded"}
@@ -188,7 +188,7 @@ def _is_excused(pod: Pod, observed: Observed) -> bool:
     return pod.state == "succeeded" and any(other.state == "pending" for other in _workers(observed))
 
 
-def _exited(job: PaddleJob, observed: Observed) -> Iterator[Pod]:
+def _exited(job: Job, observed: Observed) -> Iterator[Pod]:
     """Workers that are over while the training is not."""
     answer = rendezvous.last_answer(job, observed)
     judged = answer.exited if answer and not answer.error else frozenset()
@@ -238,7 +238,7 @@ def _last_end(pod: Pod) -> Terminated | None:
     return container.state.terminated or container.last_state.terminated
 
 
-def _allowed(job: PaddleJob, workers: int, now: datetime) -> int:
+def _allowed(job: Job, workers: int, now: datetime) -> int:
     age = now - moment(job.status.start_time) if job.status.start_time else timedelta()
     return COMEBACKS * max(1, workers) * (1 + max(0, int(age / timedelta(hours=1))))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, reasons
+from paddlejob.api import Failure, Job, reasons
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted, targeted
 from paddlejob.core.intranet import has_names
@@ -33,7 +33,7 @@ class Disrupted(msgspec.Struct, frozen=True):
     failure: Failure
 
 
-def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted | None:
+def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None:
     """The end that the world shows, None while there is none.
 
     A disruption comes before failures: peers of a pod that is taken away fall after it.
@@ -51,7 +51,7 @@ def judge(job: PaddleJob, observed: Observed) -> Completed | Failed | Disrupted 
     return Failed(describe(min(failed, key=_order))) if failed else None
 
 
-def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
+def first_cause(job: Job, observed: Observed) -> Failure | None:
     """Of a job that has failed: the pod that fell before the one that was seen first, if one comes to light."""
     failed = {pod.metadata.name: pod for pod in observed.pods if pod.state == "failed"}
     known = failed.get(job.status.failure.pod) if job.status.failure else None
@@ -63,7 +63,7 @@ def first_cause(job: PaddleJob, observed: Observed) -> Failure | None:
     return describe(first) if _order(first)[:2] < (at, _after_a_peer(known)) else job.status.failure
 
 
-def launched(job: PaddleJob, observed: Observed) -> bool:
+def launched(job: Job, observed: Observed) -> bool:
     """Whether all pods of this attempt have existed: from then on a missing pod is a lost pod."""
     if job.status.phase in ("Starting", "Running"):
         return True
@@ -73,12 +73,12 @@ def launched(job: PaddleJob, observed: Observed) -> bool:
     return not has_names(job) and observed.config_map is not None
 
 
-def is_lost(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
+def is_lost(job: Job, observed: Observed, slot: Slot) -> bool:
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
     return gone and launched(job, observed)
 
 
-def deleted_after_success(job: PaddleJob, observed: Observed) -> int:
+def deleted_after_success(job: Job, observed: Observed) -> int:
     """Workers that were seen to succeed and then deleted by someone: the status remembers how many.
 
     Without that, a worker that succeeds later could not be told from the one that is gone.

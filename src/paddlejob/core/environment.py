@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import PORT, RoleName
 from paddlejob.core.heter import shared_stages, stage_environment
 from paddlejob.core.intranet import EnvVar, hosts, own_address
@@ -23,7 +23,7 @@ GLOO_BY_HTTP = "3"
 LONGEST_STRING = 128 * 1024 - 1
 
 
-def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
+def pod_environment(job: Job, role: RoleName, index: int) -> list[EnvVar]:
     """What is particular to one pod, in an order in which each value can refer to those before it."""
     values = {
         "PADDLE_TRAINER_ID": str(index),
@@ -47,23 +47,23 @@ def pod_environment(job: PaddleJob, role: RoleName, index: int) -> list[EnvVar]:
     ]
 
 
-def _demand(job: PaddleJob) -> EnvVar:
+def _demand(job: Job) -> EnvVar:
     """A key that only the right ConfigMap has: no container starts on a stranger's, nor on an earlier attempt's."""
     source = {"configMapKeyRef": {"name": job.metadata.name, "key": environment_key(job)}}
     return {"name": "PADDLE_JOB_ENVIRONMENT", "valueFrom": source}
 
 
-def environment_key(job: PaddleJob) -> str:
+def environment_key(job: Job) -> str:
     return f"PADDLE_JOB_ENVIRONMENT_{job.metadata.uid[:8]}_{job.status.attempt}"
 
 
-def job_id(job: PaddleJob, attempt: int | None = None) -> str:
+def job_id(job: Job, attempt: int | None = None) -> str:
     """One id must never be another's prefix, nor be used twice: Paddle deletes by prefix in etcd."""
     meta = job.metadata
     return f"{meta.namespace}-{meta.name}-{meta.uid[:8]}-{job.status.attempt if attempt is None else attempt:04d}"
 
 
-def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
+def shared_environment(job: Job, observed: Observed) -> dict[str, str] | None:
     """The ConfigMap's data; None while an address is not known yet."""
     workers = hosts(job, observed, "worker")
     servers = hosts(job, observed, "ps") if job.spec.mode == "PS" else []
@@ -88,7 +88,7 @@ def shared_environment(job: PaddleJob, observed: Observed) -> dict[str, str] | N
     return data
 
 
-def _trainers(job: PaddleJob, found: list[str]) -> dict[str, str]:
+def _trainers(job: Job, found: list[str]) -> dict[str, str]:
     endpoints = _endpoints(job, "worker", found)
     joined = ",".join(endpoints)
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
@@ -103,7 +103,7 @@ def _trainers(job: PaddleJob, found: list[str]) -> dict[str, str]:
     return data
 
 
-def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
+def _gloo(job: Job, first_server: str) -> dict[str, str]:
     if not job.spec.with_gloo:
         return {}
     return {
@@ -113,11 +113,11 @@ def _gloo(job: PaddleJob, first_server: str) -> dict[str, str]:
     }
 
 
-def _endpoints(job: PaddleJob, role: RoleName, found: list[str]) -> list[str]:
+def _endpoints(job: Job, role: RoleName, found: list[str]) -> list[str]:
     # A server finds its own index by this very string, so a port that the user set must stand here too.
     return [f"{host}:{port_of(job, role, index)}" for index, host in enumerate(found)]
 
 
-def _template(job: PaddleJob, role: RoleName) -> dict[str, Any]:
+def _template(job: Job, role: RoleName) -> dict[str, Any]:
     wanted = dict(job.spec.roles).get(role)
     return wanted.template if wanted else {}

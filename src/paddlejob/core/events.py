@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddlejob.api import PaddleJob, Status, reasons
+from paddlejob.api import Job, Status, reasons
 from paddlejob.core.actions import JobEvent
 from paddlejob.core.stalls import spec_stall
 
 
-def events(job: PaddleJob, after: Status) -> tuple[JobEvent, ...]:
+def events(job: Job, after: Status) -> tuple[JobEvent, ...]:
     return tuple(_events(job, job.status, after))
 
 
-def _events(job: PaddleJob, before: Status, after: Status) -> Iterator[JobEvent]:
+def _events(job: Job, before: Status, after: Status) -> Iterator[JobEvent]:
     attempt = after.attempt
     if before.phase in (None, "Suspended") and after.phase != "Suspended" and _makes_pods(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
@@ -45,7 +45,7 @@ def _events(job: PaddleJob, before: Status, after: Status) -> Iterator[JobEvent]
             pass
 
 
-def _makes_pods(job: PaddleJob, after: Status) -> bool:
+def _makes_pods(job: Job, after: Status) -> bool:
     """Whether no stall forbids it from the beginning."""
     return spec_stall(job) is None and after.elastic != "ERROR"
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import ending, progress
@@ -24,29 +24,29 @@ WITHHELD: frozenset[str] = frozenset()
 environment = shared_environment
 
 
-def remember(job: PaddleJob, base: Status, observed: Observed, _: datetime) -> Status:
+def remember(job: Job, base: Status, observed: Observed, _: datetime) -> Status:
     return msgspec.structs.replace(base, deleted_after_success=ending.deleted_after_success(job, observed) or None)
 
 
 def judge(
-    job: PaddleJob, _: Status, observed: Observed, __: datetime
+    job: Job, _: Status, observed: Observed, __: datetime
 ) -> ending.Completed | ending.Failed | ending.Disrupted | None:
     return ending.judge(job, observed)
 
 
-def counts(job: PaddleJob, observed: Observed, role: RoleName) -> RoleStatus:
+def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:
     done = ending.deleted_after_success(job, observed) if role == "worker" else 0
     return progress.counts((_state(job, observed, slot) for slot in observed.of_role(role)), done)
 
 
-def phase(job: PaddleJob, _: Status, observed: Observed) -> Phase:
+def phase(job: Job, _: Status, observed: Observed) -> Phase:
     launched = ending.launched(job, observed)
     if launched and mends(job, observed):
         return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
     return progress.phase((_state(job, observed, slot) for slot in observed.slots), launched)
 
 
-def stall(_: PaddleJob, __: Observed) -> None:
+def stall(_: Job, __: Observed) -> None:
     return None
 
 
@@ -54,30 +54,30 @@ def reported(status: Status, _: bool) -> Status:
     return status
 
 
-def builds(_: PaddleJob, __: Observed) -> bool:
+def builds(_: Job, __: Observed) -> bool:
     return True
 
 
-def fills(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+def fills(job: Job, observed: Observed, now: datetime) -> bool:
     """A pod that is missing after the launch is lost: a matter of how the job ends, unless it is replaced alone."""
     return not ending.launched(job, observed) or refills(job, observed, now)
 
 
-def removes(_: PaddleJob, __: Observed) -> tuple[()]:
+def removes(_: Job, __: Observed) -> tuple[()]:
     return ()
 
 
-def asks(_: PaddleJob, __: Observed, ___: datetime) -> tuple[()]:
+def asks(_: Job, __: Observed, ___: datetime) -> tuple[()]:
     return ()
 
 
-def wakes_at(_: PaddleJob, __: Observed) -> None:
+def wakes_at(_: Job, __: Observed) -> None:
     return None
 
 
-def farewell(_: PaddleJob, __: Status, ___: Observed, ____: datetime) -> None:
+def farewell(_: Job, __: Status, ___: Observed, ____: datetime) -> None:
     return None
 
 
-def _state(job: PaddleJob, observed: Observed, slot: Slot) -> str:
+def _state(job: Job, observed: Observed, slot: Slot) -> str:
     return "unknown" if ending.is_lost(job, observed, slot) else slot.state

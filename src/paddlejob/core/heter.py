@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import RoleName
 from paddlejob.core.template import Mapping, asked_resources, asks_for_accelerator
 
@@ -23,11 +23,11 @@ NEIGHBOURS: dict[RoleName, tuple[str, str]] = {
 }
 
 
-def has_heter(job: PaddleJob) -> bool:
+def has_heter(job: Job) -> bool:
     return job.spec.heter is not None and job.spec.heter.replicas > 0
 
 
-def stage_environment(job: PaddleJob, role: RoleName) -> list[EnvVar]:
+def stage_environment(job: Job, role: RoleName) -> list[EnvVar]:
     """What one pod is told of the pipeline; servers only know from the ConfigMap that there is one."""
     if not has_heter(job) or role not in STAGES:
         return []

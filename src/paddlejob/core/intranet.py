@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import RoleName, pod_name, service_host
 from paddlejob.core.observe import Observed
 
 EnvVar = dict[str, Any]
 
 
-def has_names(job: PaddleJob) -> bool:
+def has_names(job: Job) -> bool:
     """Whether every pod is known by name before it is made: then none has to wait for the others' addresses."""
     return job.spec.network == "Service"
 
 
-def own_address(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
+def own_address(job: Job, role: RoleName, index: int) -> EnvVar:
     """What a pod is told of where it is."""
     if has_names(job):
         name = pod_name(job.metadata.name, role, index)
@@ -24,7 +24,7 @@ def own_address(job: PaddleJob, role: RoleName, index: int) -> EnvVar:
     return {"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}
 
 
-def hosts(job: PaddleJob, observed: Observed, role: RoleName) -> list[str] | None:
+def hosts(job: Job, observed: Observed, role: RoleName) -> list[str] | None:
     """Where the pods of a role are found; None while that is not known of all."""
     slots = observed.of_role(role)
     if has_names(job):

@@ -11,7 +11,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core.actions import Create, Update
 from paddlejob.core.children import Child, KindName
 from paddlejob.core.observe import Observed
@@ -26,11 +26,11 @@ class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     group: str = ""
     version: str = "v1"
     plural: str
-    names: Callable[[PaddleJob], tuple[str, ...]]
+    names: Callable[[Job], tuple[str, ...]]
     """What the job's objects of this kind are called."""
-    missing: Callable[[PaddleJob, Observed, datetime], Iterable[Create | Update]]
+    missing: Callable[[Job, Observed, datetime], Iterable[Create | Update]]
     """What of it a living job lacks now."""
-    precedes_pods: Callable[[PaddleJob], bool]
+    precedes_pods: Callable[[Job], bool]
     """Whether no pod is made while something of it is missing."""
     is_cleaned: Callable[[C, Extent], bool]
     """Whether an object of it goes when the job has ended and so much is to be removed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import elastic, fixed
@@ -25,49 +25,49 @@ class Life(Protocol):
     WITHHELD: frozenset[str]
     """Variables that a pod of such a job is not given."""
 
-    def remember(self, job: PaddleJob, base: Status, observed: Observed, now: datetime, /) -> Status:
+    def remember(self, job: Job, base: Status, observed: Observed, now: datetime, /) -> Status:
         """The status with what this look adds to the memory."""
 
     def judge(
-        self, job: PaddleJob, status: Status, observed: Observed, now: datetime, /
+        self, job: Job, status: Status, observed: Observed, now: datetime, /
     ) -> Completed | Failed | Disrupted | None:
         """The end that the world shows, None while there is none. `status` is what is remembered."""
 
-    def counts(self, job: PaddleJob, observed: Observed, role: RoleName, /) -> RoleStatus:
+    def counts(self, job: Job, observed: Observed, role: RoleName, /) -> RoleStatus:
         """Of one role: how many pods are in which state."""
 
-    def phase(self, job: PaddleJob, status: Status, observed: Observed, /) -> Phase:
+    def phase(self, job: Job, status: Status, observed: Observed, /) -> Phase:
         """Of a job that has not ended."""
 
-    def stall(self, job: PaddleJob, observed: Observed, /) -> Stall | None:
+    def stall(self, job: Job, observed: Observed, /) -> Stall | None:
         """What holds up only such jobs."""
 
     def reported(self, status: Status, stalled: bool, /) -> Status:
         """With what only such jobs report. `stalled`: whether by what holds up only such jobs."""
 
-    def environment(self, job: PaddleJob, observed: Observed, /) -> dict[str, str] | None:
+    def environment(self, job: Job, observed: Observed, /) -> dict[str, str] | None:
         """What all pods are told; None while that is not known yet."""
 
-    def builds(self, job: PaddleJob, observed: Observed, /) -> bool:
+    def builds(self, job: Job, observed: Observed, /) -> bool:
         """Whether anything is made now."""
 
-    def fills(self, job: PaddleJob, observed: Observed, now: datetime, /) -> bool:
+    def fills(self, job: Job, observed: Observed, now: datetime, /) -> bool:
         """Whether pods that are missing are made."""
 
-    def removes(self, job: PaddleJob, observed: Observed, /) -> tuple[Delete, ...]:
+    def removes(self, job: Job, observed: Observed, /) -> tuple[Delete, ...]:
         """What nobody wants any more while the job lives."""
 
-    def asks(self, job: PaddleJob, observed: Observed, now: datetime, /) -> tuple[Question, ...]:
+    def asks(self, job: Job, observed: Observed, now: datetime, /) -> tuple[Question, ...]:
         """What etcd is asked while the job lives."""
 
-    def wakes_at(self, job: PaddleJob, observed: Observed, /) -> datetime | None:
+    def wakes_at(self, job: Job, observed: Observed, /) -> datetime | None:
         """When to look again though nothing has happened."""
 
-    def farewell(self, job: PaddleJob, status: Status, observed: Observed, now: datetime, /) -> Plan | None:
+    def farewell(self, job: Job, status: Status, observed: Observed, now: datetime, /) -> Plan | None:
         """After the end: what is still to do, besides what `cleanPodPolicy` asks for, before the job may go."""
 
 
-def life_of(job: PaddleJob) -> Life:
+def life_of(job: Job) -> Life:
     if job.spec.is_elastic:
         return elastic
     return fixed

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import Failure, PaddleJob, Status
+from paddlejob.api import Failure, Job, Status
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Plan
 from paddlejob.core.building import build
@@ -30,7 +30,7 @@ from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
 
 
-def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
+def plan(job: Job, observed: Observed, now: datetime) -> Plan:
     if job.metadata.deletion_timestamp is not None:
         return _leave(job)
     life = life_of(job)
@@ -47,7 +47,7 @@ def plan(job: PaddleJob, observed: Observed, now: datetime) -> Plan:
     )
 
 
-def _after(job: PaddleJob, life: Life, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
+def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
     """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
     cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
     if left := life.farewell(job, status, observed, now):
@@ -57,14 +57,14 @@ def _after(job: PaddleJob, life: Life, end: FinalPhase, observed: Observed, now:
     return Plan(status=status, actions=cleaned, wake_at=earliest(now, expires_at(job)))
 
 
-def _leave(job: PaddleJob) -> Plan:
+def _leave(job: Job) -> Plan:
     """A job that is being deleted gets nothing new: garbage collection takes what it owns."""
     if job.status.finished:
         return Plan(status=job.status)
     return Plan(status=msgspec.structs.replace(job.status, phase="Terminating"))
 
 
-def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
+def _final(job: Job, observed: Observed, now: datetime) -> Status:
     """An end stays as it is; only what led to it may be seen later."""
     cause = first_cause(job, observed)
     if cause is None or cause == job.status.failure:
@@ -73,7 +73,7 @@ def _final(job: PaddleJob, observed: Observed, now: datetime) -> Status:
     return msgspec.structs.replace(failed, conditions=conditions(job, "Failed", failed.message, None, now))
 
 
-def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: datetime) -> Plan:
+def _work(job: Job, life: Life, observed: Observed, status: Status, now: datetime) -> Plan:
     """What to remove and to make. A decision that is not written yet is not acted upon: it could be forgotten."""
     decided = (status.attempt, status.replacing) == (job.status.attempt, job.status.replacing)
     if status.finished or not decided:
@@ -91,7 +91,7 @@ def _work(job: PaddleJob, life: Life, observed: Observed, status: Status, now: d
     )
 
 
-def _status(job: PaddleJob, life: Life, observed: Observed, now: datetime) -> Status:
+def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
     base = msgspec.structs.replace(
         job.status,
         mode=job.spec.mode,
@@ -116,7 +116,7 @@ def _status(job: PaddleJob, life: Life, observed: Observed, now: datetime) -> St
     return going_on
 
 
-def _replaced(job: PaddleJob, observed: Observed, base: Status, cause: Failure, now: datetime) -> Status | None:
+def _replaced(job: Job, observed: Observed, base: Status, cause: Failure, now: datetime) -> Status | None:
     """With what is broken counted, if it can be replaced alone and a restart is left for it."""
     counted = replacing(job, base, observed, now) if replaceable(job, observed) else None
     if counted is None:
@@ -125,7 +125,7 @@ def _replaced(job: PaddleJob, observed: Observed, base: Status, cause: Failure, 
     return msgspec.structs.replace(counted, failure=cause if is_new else base.failure)
 
 
-def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
+def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
     """A pod is gone or failed, and cannot be replaced: start all again, or fail."""
     failed = _failed(base, end.failure)
     again = None if replaceable(job, observed) else next_attempt(job, failed, end, now)
@@ -134,7 +134,7 @@ def _broken(job: PaddleJob, observed: Observed, base: Status, end: Failed | Disr
     return msgspec.structs.replace(again, conditions=conditions(job, "Restarting", "", None, now))
 
 
-def _going_on(job: PaddleJob, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
+def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
     own = life.stall(job, observed)
     cause = leftover_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
@@ -168,7 +168,7 @@ def _failed(base: Status, failure: Failure) -> Status:
     return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 
 
-def _ended(job: PaddleJob, status: Status, now: datetime) -> Status:
+def _ended(job: Job, status: Status, now: datetime) -> Status:
     """The counts stay as they are at this moment: they tell how the job ended, not what is left of it."""
     assert status.phase is not None
     return msgspec.structs.replace(

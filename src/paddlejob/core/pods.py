@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.children import Pod
@@ -25,7 +25,7 @@ CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 
 
-def pod(job: PaddleJob, slot: Slot) -> Body:
+def pod(job: Job, slot: Slot) -> Body:
     template = dict(job.spec.roles)[slot.role].template
     meta = mapping(template.get("metadata"))
     return {
@@ -43,13 +43,13 @@ def pod(job: PaddleJob, slot: Slot) -> Body:
     }
 
 
-def pod_names(job: PaddleJob) -> tuple[str, ...]:
+def pod_names(job: Job) -> tuple[str, ...]:
     return tuple(
         n.pod_name(job.metadata.name, role, index) for role, asked in job.spec.roles for index in range(asked.wanted)
     )
 
 
-def missing(job: PaddleJob, observed: Observed, now: datetime) -> Iterator[Create]:
+def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Create]:
     if not life_of(job).fills(job, observed, now):
         return
     for slot in observed.slots:
@@ -61,7 +61,7 @@ def is_cleaned(one: Pod, extent: Extent) -> bool:
     return extent == "everything" or not one.finished
 
 
-def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
+def labels(job: Job, slot: Slot) -> dict[str, str]:
     return {
         n.LABEL_RES_NAME: slot.name,
         n.LABEL_RES_TYPE: slot.role,
@@ -71,13 +71,13 @@ def labels(job: PaddleJob, slot: Slot) -> dict[str, str]:
     }
 
 
-def _annotations(job: PaddleJob, slot: Slot) -> dict[str, str]:
+def _annotations(job: Job, slot: Slot) -> dict[str, str]:
     """A pod on the host's network tells its block: it holds its ports even when its job is gone before it."""
     block = block_of(job) if job.spec.network == "Host" else None
     return {n.ANNOTATION_ROLE: slot.role, **({n.ANNOTATION_PORTS: str(block)} if block else {})}
 
 
-def owner(job: PaddleJob) -> Body:
+def owner(job: Job) -> Body:
     return {
         "apiVersion": n.API_VERSION,
         "kind": n.KIND,
@@ -88,7 +88,7 @@ def owner(job: PaddleJob) -> Body:
     }
 
 
-def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
+def _spec(job: Job, slot: Slot, spec: dict[str, Any]) -> Body:
     on_host = HOST_DEFAULTS if job.spec.network == "Host" else {}
     made = {**life_of(job).POD_DEFAULTS, **on_host, **spec}
     found = [{**CONTAINER_DEFAULTS, **container} for container in mappings(spec.get("containers"))]
@@ -101,7 +101,7 @@ def _spec(job: PaddleJob, slot: Slot, spec: dict[str, Any]) -> Body:
     return made
 
 
-def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
+def _training_container(job: Job, slot: Slot, container: Body) -> Body:
     source = {"configMapRef": {"name": job.metadata.name}}
     return {
         **container,
@@ -112,12 +112,12 @@ def _training_container(job: PaddleJob, slot: Slot, container: Body) -> Body:
     }
 
 
-def _variables(job: PaddleJob, slot: Slot) -> list[Body]:
+def _variables(job: Job, slot: Slot) -> list[Body]:
     withheld = life_of(job).WITHHELD
     return [variable for variable in pod_environment(job, slot.role, slot.index) if variable["name"] not in withheld]
 
 
-def _host_ports(job: PaddleJob, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
+def _host_ports(job: Job, slot: Slot, users: list[Body]) -> dict[str, list[Body]]:
     if job.spec.network != "Host":
         return {}
     declared = {port.get("containerPort") for port in users}

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Role
+from paddlejob.api import Job, Role
 from paddlejob.api.names import ANNOTATION_PORTS, PORT, RoleName
 from paddlejob.core.template import env_value
 
@@ -33,7 +33,7 @@ class Block(msgspec.Struct, frozen=True):
         return self.first <= other.last and other.first <= self.last
 
 
-def port_of(job: PaddleJob, role: RoleName, index: int) -> int | str:
+def port_of(job: Job, role: RoleName, index: int) -> int | str:
     template = next((asked.template for name, asked in job.spec.roles if name == role), {})
     if own := env_value(template, "PADDLE_PORT"):
         return own
@@ -41,7 +41,7 @@ def port_of(job: PaddleJob, role: RoleName, index: int) -> int | str:
     return PORT if block is None else _first_of(job, block, role, index)
 
 
-def launcher_ports(job: PaddleJob, index: int) -> Block | None:
+def launcher_ports(job: Job, index: int) -> Block | None:
     """Where the launcher of a worker may listen besides, so that two on one address never meet."""
     block = block_of(job)
     if block is None or job.spec.mode == "PS":
@@ -50,14 +50,14 @@ def launcher_ports(job: PaddleJob, index: int) -> Block | None:
     return Block(first + 1, first + PORTS_PER_TRAINER - 1)
 
 
-def gloo_port(job: PaddleJob) -> int:
+def gloo_port(job: Job) -> int:
     """Where PS-0 holds the meeting of all: any port but its own, on which worker 0 would abort."""
     block = block_of(job)
     preferred, other = (GLOO_PORT, PORT) if block is None else (block.last, block.first)
     return other if str(port_of(job, "ps", 0)) == str(preferred) else preferred
 
 
-def host_ports(job: PaddleJob, role: RoleName, index: int) -> tuple[int, ...]:
+def host_ports(job: Job, role: RoleName, index: int) -> tuple[int, ...]:
     """What a pod on the host's network listens on for certain: the scheduler keeps two of the same off one node."""
     wanted = [port_of(job, role, index)]
     if role == "ps" and index == 0 and job.spec.mode == "PS" and job.spec.with_gloo:
@@ -66,13 +66,13 @@ def host_ports(job: PaddleJob, role: RoleName, index: int) -> tuple[int, ...]:
     return tuple(port for port in numbers if 0 < port <= LAST_PORT)
 
 
-def ports_needed(job: PaddleJob) -> int:
+def ports_needed(job: Job) -> int:
     """The size of the block: a share for each pod, and with servers one port to meet on."""
     pods = sum(_most(asked) for _, asked in job.spec.roles)
     return pods * _share(job) + (1 if job.spec.mode == "PS" else 0)
 
 
-def block_of(job: PaddleJob) -> Block | None:
+def block_of(job: Job) -> Block | None:
     """The block that stands on the job. One that no computer has is none."""
     text = job.metadata.annotations.get(ANNOTATION_PORTS, "")
     first = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LAST_PORT)) else 0
@@ -80,11 +80,11 @@ def block_of(job: PaddleJob) -> Block | None:
     return Block(first, last) if 0 < first <= last <= LAST_PORT else None
 
 
-def _share(job: PaddleJob) -> int:
+def _share(job: Job) -> int:
     return 1 if job.spec.mode == "PS" else PORTS_PER_TRAINER
 
 
-def _first_of(job: PaddleJob, block: Block, role: RoleName, index: int) -> int:
+def _first_of(job: Job, block: Block, role: RoleName, index: int) -> int:
     before = takewhile(lambda named: named[0] != role, job.spec.roles)
     return block.first + (sum(_most(asked) for _, asked in before) + index) * _share(job)
 

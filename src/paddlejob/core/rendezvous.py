@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from ipaddress import AddressValueError, IPv4Address
 
-from paddlejob.api import PaddleJob, Role, reasons, rules
+from paddlejob.api import Job, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
@@ -30,13 +30,13 @@ PAUSE_OF_FORGETTING = timedelta(seconds=5)
 LONGEST_FORGETTING = 600
 
 
-def server(job: PaddleJob, etcd: Etcd) -> str:
+def server(job: Job, etcd: Etcd) -> str:
     """ADDRESS:PORT as somebody wrote it; what the template says wins, for that is what Paddle will read."""
     given = env_value(_template(job), "PADDLE_MASTER") or job.metadata.annotations.get(ANNOTATION_ETCD) or etcd.server
     return given.removeprefix("etcd://").removeprefix("http://").rstrip("/")
 
 
-def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
+def meeting_stall(job: Job, etcd: Etcd) -> Stall | None:
     """Why the workers can never meet."""
     if not rules.ELASTIC_WITHOUT_SERVERS.holds(job.spec):  # only a v1beta1 CRD lets it pass
         return Stall(reasons.NOT_SUPPORTED, rules.ELASTIC_WITHOUT_SERVERS.message)
@@ -59,7 +59,7 @@ def meeting_stall(job: PaddleJob, etcd: Etcd) -> Stall | None:
     return None
 
 
-def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
+def etcd_stall(job: Job, observed: Observed) -> Stall | None:
     """Why nothing is heard from etcd at the moment."""
     last = last_answer(job, observed)
     if last is None or not last.error:
@@ -69,12 +69,12 @@ def etcd_stall(job: PaddleJob, observed: Observed) -> Stall | None:
     )
 
 
-def bounds(job: PaddleJob) -> tuple[int, int]:
+def bounds(job: Job) -> tuple[int, int]:
     """The least and the most workers."""
     return (job.spec.worker or Role()).bounds
 
 
-def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
+def environment(job: Job, observed: Observed) -> dict[str, str] | None:
     """The ConfigMap's data; None while so few workers are placed that they could not train: none starts alone."""
     least, most = bounds(job)
     pods = [slot.pod for slot in observed.of_role("worker")]
@@ -93,17 +93,17 @@ def environment(job: PaddleJob, observed: Observed) -> dict[str, str] | None:
     }
 
 
-def meeting_id(job: PaddleJob) -> str:
+def meeting_id(job: Job) -> str:
     return env_value(_template(job), "PADDLE_JOB_ID") or job_id(job)
 
 
-def last_answer(job: PaddleJob, observed: Observed) -> Answer | None:
+def last_answer(job: Job, observed: Observed) -> Answer | None:
     """The last answer, if it is about this attempt."""
     last = observed.etcd.answer
     return last if last is not None and last.id == meeting_id(job) else None
 
 
-def ask(job: PaddleJob, observed: Observed, exited: tuple[str, ...], now: datetime) -> tuple[AskEtcd, ...]:
+def ask(job: Job, observed: Observed, exited: tuple[str, ...], now: datetime) -> tuple[AskEtcd, ...]:
     """A question, when it is time for one or a worker has exited that no answer judges yet."""
     last, at = last_answer(job, observed), next_question(job, observed)
     answered = last is not None and (last.error or last.exited.issuperset(exited))
@@ -112,12 +112,12 @@ def ask(job: PaddleJob, observed: Observed, exited: tuple[str, ...], now: dateti
     return (AskEtcd(server(job, observed.etcd), meeting_id(job), exited),)
 
 
-def next_question(job: PaddleJob, observed: Observed) -> datetime | None:
+def next_question(job: Job, observed: Observed) -> datetime | None:
     last = last_answer(job, observed)
     return None if last is None else last.at + (PAUSE_AFTER_AN_ERROR if last.error else PAUSE)
 
 
-def forget(job: PaddleJob, etcd: Etcd) -> ForgetEtcd:
+def forget(job: Job, etcd: Etcd) -> ForgetEtcd:
     """Of every attempt: exact keys, and prefixes that end where an id ends, for one id may begin like another."""
     own = env_value(_template(job), "PADDLE_JOB_ID")
     ids = [own] if own else [job_id(job, attempt) for attempt in range(job.status.attempt + 1)]
@@ -128,7 +128,7 @@ def forget(job: PaddleJob, etcd: Etcd) -> ForgetEtcd:
     )
 
 
-def forgetting_ends(job: PaddleJob) -> datetime:
+def forgetting_ends(job: Job) -> datetime:
     return after(moment(job.status.completion_time or ""), LONGEST_FORGETTING)
 
 
@@ -141,5 +141,5 @@ def _is_address(text: str) -> bool:
     return port.isascii() and port.isdigit()
 
 
-def _template(job: PaddleJob) -> Mapping:
+def _template(job: Job) -> Mapping:
     return job.spec.worker.template if job.spec.worker else {}

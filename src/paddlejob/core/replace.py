@@ -10,7 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import Job, Status
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import deleted_after_success, is_lost
@@ -23,14 +23,14 @@ from paddlejob.core.times import timestamp
 MOST_AT_ONCE = 8
 
 
-def replaceable(job: PaddleJob, observed: Observed) -> bool:
+def replaceable(job: Job, observed: Observed) -> bool:
     """Whether all that is broken can be replaced alone."""
     if job.spec.mode != "PS" or job.spec.with_gloo or has_heter(job):
         return False  # heter workers know their peers by address: a new one would stay a stranger
     return all(slot.role == "worker" for slot in observed.slots if _broken(job, observed, slot))
 
 
-def replacing(job: PaddleJob, base: Status, observed: Observed, now: datetime) -> Status | None:
+def replacing(job: Job, base: Status, observed: Observed, now: datetime) -> Status | None:
     """The status in which what is broken is counted; None when no restart is left for it."""
     broken = [slot.pod for slot in observed.slots if slot.pod and _broken(job, observed, slot)]
     known = [pod for pod in broken if pod.metadata.uid in job.status.replacing]
@@ -50,23 +50,23 @@ def replacing(job: PaddleJob, base: Status, observed: Observed, now: datetime) -
     )
 
 
-def remove(job: PaddleJob, observed: Observed) -> tuple[Delete, ...]:
+def remove(job: Job, observed: Observed) -> tuple[Delete, ...]:
     """Delete the pods that are counted already."""
     counted = [slot.pod for slot in observed.slots if slot.pod and slot.pod.metadata.uid in job.status.replacing]
     return tuple(delete(pod) for pod in counted if not pod.deleting)
 
 
-def mends(job: PaddleJob, observed: Observed) -> bool:
+def mends(job: Job, observed: Observed) -> bool:
     """Whether a job that goes on replaces workers: not those that had succeeded before they went."""
     broken = sum(_broken(job, observed, slot) for slot in observed.slots)
     return replaceable(job, observed) and broken > deleted_after_success(job, observed)
 
 
-def refills(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+def refills(job: Job, observed: Observed, now: datetime) -> bool:
     """Whether missing workers are made again now."""
     start = starts_at(job.status)
     return mends(job, observed) and (start is None or now >= start)
 
 
-def _broken(job: PaddleJob, observed: Observed, slot: Slot) -> bool:
+def _broken(job: Job, observed: Observed, slot: Slot) -> bool:
     return slot.state == "failed" or is_lost(job, observed, slot)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import block_of, ports_needed
 
 
-def needs_ports(job: PaddleJob, observed: Observed) -> bool:
+def needs_ports(job: Job, observed: Observed) -> bool:
     """Whether nothing may be made for the job before ports are reserved for it."""
     if job.spec.network != "Host":
         return False
     return block_of(job) is None or (observed.ports.disputed and not observed.pods)
 
 
-def reserve(job: PaddleJob, observed: Observed, now: datetime) -> int:
+def reserve(job: Job, observed: Observed, now: datetime) -> int:
     """How many ports to ask for now. None while no block is free: the end of another job is what the job waits for."""
     if not needs_ports(job, observed) or observed.ports.full:
         return 0

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from paddlejob.api import PaddleJob, RoleStatus, Status, reasons
+from paddlejob.api import Job, RoleStatus, Status, reasons
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
@@ -25,7 +25,7 @@ BREATH = timedelta(seconds=2)
 PATIENCE = timedelta(seconds=30)
 
 
-def next_attempt(job: PaddleJob, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
+def next_attempt(job: Job, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
     """The status in which a new attempt waits for its start; None when no restart is left."""
     if isinstance(end, Disrupted):
         ran = job.status.phase == "Running"
@@ -41,7 +41,7 @@ def backoff(restarts: int) -> timedelta:
     return min(LONGEST_BACKOFF, FIRST_BACKOFF * (1 << min(restarts, 10)))
 
 
-def _waiting(job: PaddleJob, base: Status, start: str, **counted: int) -> Status:
+def _waiting(job: Job, base: Status, start: str, **counted: int) -> Status:
     fresh = {name: RoleStatus(pending=asked.replicas, ready=f"0/{asked.replicas}") for name, asked in job.spec.roles}
     return msgspec.structs.replace(
         base,
@@ -65,13 +65,13 @@ def starts_at(status: Status) -> datetime | None:
     return moment(status.next_attempt_time) if status.next_attempt_time else None
 
 
-def waits(job: PaddleJob, observed: Observed, now: datetime) -> bool:
+def waits(job: Job, observed: Observed, now: datetime) -> bool:
     """Whether this attempt may not begin yet: its time has not come, or the earlier one is still there."""
     start = starts_at(job.status)
     return bool(observed.leftovers) or (job.status.phase == "Restarting" and start is not None and now < start)
 
 
-def clear(job: PaddleJob, observed: Observed, now: datetime) -> tuple[Delete, ...]:
+def clear(job: Job, observed: Observed, now: datetime) -> tuple[Delete, ...]:
     """Delete what earlier attempts left. Nothing new is made before it is gone: attempts never mix."""
     if now < clears_at(job.status):
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.children import Child
@@ -18,7 +18,7 @@ class Service(Child, frozen=True, kw_only=True):
     pass
 
 
-def service(job: PaddleJob, slot: Slot) -> Body:
+def service(job: Job, slot: Slot) -> Body:
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -39,11 +39,11 @@ def service(job: PaddleJob, slot: Slot) -> Body:
     }
 
 
-def names(job: PaddleJob) -> tuple[str, ...]:
+def names(job: Job) -> tuple[str, ...]:
     return pod_names(job) if job.spec.network == "Service" else ()
 
 
-def missing(job: PaddleJob, observed: Observed, _: datetime) -> Iterator[Create]:
+def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Create]:
     if job.spec.network != "Service":
         return
     there = {found.metadata.name for found in observed.of(Service)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
 from paddlejob.core.children import Child, KindName, Pod
 from paddlejob.core.config_maps import CONFIG_MAPS
@@ -18,7 +18,7 @@ from paddlejob.core.pods import PODS
 
 
 def observe(
-    job: PaddleJob,
+    job: Job,
     children: Iterable[Child] = (),
     refusals: Iterable[Refusal] = (),
     etcd: Etcd = NO_ETCD,

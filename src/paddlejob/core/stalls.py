@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import PaddleJob, reasons, rules
+from paddlejob.api import Job, reasons, rules
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Observed
@@ -27,7 +27,7 @@ class Stall(msgspec.Struct, frozen=True):
     message: str
 
 
-def stall(job: PaddleJob, observed: Observed) -> Stall | None:
+def stall(job: Job, observed: Observed) -> Stall | None:
     if observed.ports.full and needs_ports(job, observed):
         lack = (
             f"no {ports_needed(job)} ports in a row are free within the operator's --port-range {observed.ports.full}"
@@ -50,7 +50,7 @@ def stall(job: PaddleJob, observed: Observed) -> Stall | None:
     return Stall(first_cause.reason, f"{same} of {len(observed.slots)} pods: {name}: {first_cause.message}")
 
 
-def spec_stall(job: PaddleJob) -> Stall | None:
+def spec_stall(job: Job) -> Stall | None:
     """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
     for rule, reason in RULES:
         if not rule.holds(job.spec):
@@ -58,7 +58,7 @@ def spec_stall(job: PaddleJob) -> Stall | None:
     return None
 
 
-def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
+def _of_pod(job: Job, observed: Observed, pod: Pod) -> Stall | None:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Stall(condition.reason or reasons.UNSCHEDULABLE, condition.message)
@@ -73,7 +73,7 @@ def _of_pod(job: PaddleJob, observed: Observed, pod: Pod) -> Stall | None:
     return None
 
 
-def _waits_for_us(job: PaddleJob, observed: Observed, message: str) -> bool:
+def _waits_for_us(job: Job, observed: Observed, message: str) -> bool:
     """A pod without its environment yet is in good order: we write it when all addresses are known.
 
     When it is there, a kubelet needs a while to notice, be it that there was none, or that of the attempt before.

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from paddlejob.api import PaddleJob, RoleStatus, Status
+from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.core.observe import Observed
 
 
-def suspended(job: PaddleJob, observed: Observed, base: Status) -> Status | None:
+def suspended(job: Job, observed: Observed, base: Status) -> Status | None:
     """The status of a suspended job; None for one that may run."""
     if not job.spec.suspend:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import Action, Child, Create, Delete, Etcd, Observed, Touch, Update, observe
 from paddlejob.core.actions import Body
 from paddlejob.core.children import KindName
@@ -47,7 +47,7 @@ class Machine:
         self.pods: dict[str, LocalPod] = {}
         surroundings.logs.mkdir(parents=True, exist_ok=True)
 
-    def observe(self, job: PaddleJob, etcd: Etcd) -> Observed:
+    def observe(self, job: Job, etcd: Etcd) -> Observed:
         for name in [name for name, pod in self.pods.items() if pod.gone]:
             self.pods.pop(name).forget()
         pods = tuple(pod.snapshot() for pod in self.pods.values())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.mistakes import Json, job_of, mistakes
 from paddlejob.core.template import mapping
 from paddlejob.errors import Invalid
@@ -22,7 +22,7 @@ Data = dict[str, str]
 
 class Manifest(msgspec.Struct, frozen=True):
     path: Path
-    job: PaddleJob
+    job: Job
     maps: dict[str, Data] = {}
     """What pods may refer to, by kind and name: ConfigMap/settings."""
 

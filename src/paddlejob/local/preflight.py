@@ -5,7 +5,7 @@ On a cluster a pod waits for what it lacks, and somebody may still bring it. Her
 
 from __future__ import annotations
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import pod_name
 from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import NEIGHBOURS
@@ -20,7 +20,7 @@ from paddlejob.local.manifest import Manifest
 from paddlejob.local.volumes import NotYet
 
 
-def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
+def check(job: Job, manifest: Manifest, around: Surroundings) -> None:
     if cause := spec_stall(job) or _without_etcd(job, around):
         raise Invalid(f"{manifest.path.name}: {cause.message}")
     if job.spec.suspend:
@@ -34,11 +34,11 @@ def check(job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
                 raise Invalid(f"{manifest.path.name}: {role}: {missing}") from missing
 
 
-def _without_etcd(job: PaddleJob, around: Surroundings) -> Stall | None:
+def _without_etcd(job: Job, around: Surroundings) -> Stall | None:
     return meeting_stall(job, Etcd(around.etcd)) if job.spec.is_elastic else None
 
 
-def _check_pod(body: dict[str, object], job: PaddleJob, manifest: Manifest, around: Surroundings) -> None:
+def _check_pod(body: dict[str, object], job: Job, manifest: Manifest, around: Surroundings) -> None:
     # The job's own ConfigMap is written when all addresses are known.
     known_later = dict.fromkeys((environment_key(job), *(key for _, key in NEIGHBOURS.values())), "0")
     maps = {**manifest.maps, f"ConfigMap/{job.metadata.name}": known_later}

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob, reasons
+from paddlejob.api import Job, ObjectMeta, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.api.spec import Intranet
 from paddlejob.core import Question, plan
@@ -63,7 +63,7 @@ class Runner:
             manifest, surroundings, endpoints.addresses, supervisor=supervisor, changed=self._due.set
         )
 
-    async def run(self) -> PaddleJob:
+    async def run(self) -> Job:
         """The job as it ended."""
         asyncio.get_running_loop().add_signal_handler(scaling.SIGNAL, self.scale)
         listening = asyncio.ensure_future(self._supervisor.listen(self.machine.handle))
@@ -185,7 +185,7 @@ class Runner:
         await self._meetings.close()
 
 
-def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
+def here(job: Job, first_port: int | None) -> Job:
     """The job as it runs on this machine: found by address even if it asks for names, for there are none here."""
     annotations = dict(job.metadata.annotations)
     if first_port is not None:
@@ -200,7 +200,7 @@ def here(job: PaddleJob, first_port: int | None) -> PaddleJob:
         annotations=annotations,
     )
     intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
-    return PaddleJob(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
+    return Job(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
 
 
 def _now() -> datetime:

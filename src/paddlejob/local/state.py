@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import is_label
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
@@ -41,7 +41,7 @@ class DatedEvent(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    job: PaddleJob
+    job: Job
     file: str
     pid: int
     start_time: str | None

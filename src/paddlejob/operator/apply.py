@@ -13,7 +13,7 @@ from functools import partial
 
 import structlog
 
-from paddlejob.api import PaddleJob, reasons
+from paddlejob.api import Job, reasons
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Refusal, Touch, Update
 from paddlejob.core.children import KindName
@@ -52,7 +52,7 @@ class Hands:
         self._gate = gate
         self._instance = instance
 
-    async def apply(self, job: PaddleJob, planned: Plan, now: datetime) -> tuple[Refusal, ...]:
+    async def apply(self, job: Job, planned: Plan, now: datetime) -> tuple[Refusal, ...]:
         """What is done to the job and to what it owns."""
         calls: list[Call] = [partial(self._do, job, action, now) for action in planned.actions]
         if planned.ports:
@@ -61,10 +61,10 @@ class Hands:
             calls.append(partial(self._delete_job, job))
         return await self._all(job, calls)
 
-    async def send_events(self, job: PaddleJob, events: Iterable[JobEvent], now: datetime) -> None:
+    async def send_events(self, job: Job, events: Iterable[JobEvent], now: datetime) -> None:
         await self._all(job, [partial(self._send_event, job, event, now) for event in events])
 
-    async def _all(self, job: PaddleJob, calls: Iterable[Call]) -> tuple[Refusal, ...]:
+    async def _all(self, job: Job, calls: Iterable[Call]) -> tuple[Refusal, ...]:
         """Do everything that can be done; then raise the passing error, if any, that asks for the longest pause."""
         refusals: list[Refusal] = []
         errors: list[KubeError] = []
@@ -86,7 +86,7 @@ class Hands:
             raise max(errors, key=delay_asked)
         return tuple(sorted(refusals, key=lambda refusal: (refusal.kind, refusal.name)))
 
-    async def _do(self, job: PaddleJob, action: Action, now: datetime) -> Refusal | None:
+    async def _do(self, job: Job, action: Action, now: datetime) -> Refusal | None:
         match action:
             case Create():
                 return await self._create(job, action, now)
@@ -97,7 +97,7 @@ class Hands:
             case Touch():
                 return await self._touch(job, action, now)
 
-    async def _create(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
+    async def _create(self, job: Job, action: Create, now: datetime) -> Refusal | None:
         try:
             made: Child = await self._client.create(CHILDREN[action.kind], job.metadata.namespace, action.body)
         except ApiAlreadyExists:
@@ -108,7 +108,7 @@ class Hands:
         log.info("created", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
 
-    async def _met(self, job: PaddleJob, action: Create, now: datetime) -> Refusal | None:
+    async def _met(self, job: Job, action: Create, now: datetime) -> Refusal | None:
         """An object of that name exists: ours from before, or somebody else's."""
         key = (job.metadata.namespace, action.name)
         found = self._cache.child(action.kind, key)
@@ -120,7 +120,7 @@ class Hands:
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
         return Refusal(action.kind, action.name, reasons.NAME_TAKEN, message, now)
 
-    async def _update(self, job: PaddleJob, action: Update, now: datetime) -> Refusal | None:
+    async def _update(self, job: Job, action: Update, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
         body = {**action.body, "metadata": {**action.body["metadata"], "uid": action.uid}}
         try:
@@ -133,12 +133,12 @@ class Hands:
         log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
 
-    async def _delete_job(self, job: PaddleJob) -> None:
+    async def _delete_job(self, job: Job) -> None:
         with contextlib.suppress(ApiNotFound, ApiConflict):
             await self._client.delete(JOBS, key_of(job), uid=job.metadata.uid)
             log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
-    async def _delete(self, job: PaddleJob, action: Delete, now: datetime) -> Refusal | None:
+    async def _delete(self, job: Job, action: Delete, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
         try:
             await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
@@ -150,7 +150,7 @@ class Hands:
         log.info("deleted", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
 
-    async def _reserve(self, job: PaddleJob, now: datetime) -> Refusal | None:
+    async def _reserve(self, job: Job, now: datetime) -> Refusal | None:
         block = await self._cache.ports.choose(job, partial(self._cache.list_jobs, self._client))
         if block is None:
             return None
@@ -166,7 +166,7 @@ class Hands:
         log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
         return None
 
-    async def _touch(self, job: PaddleJob, action: Touch, now: datetime) -> Refusal | None:
+    async def _touch(self, job: Job, action: Touch, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
         body = {"metadata": {"annotations": {action.annotation: action.value}}}
         try:
@@ -178,7 +178,7 @@ class Hands:
         self._cache.wrote(touched)
         return None
 
-    async def _send_event(self, job: PaddleJob, event: JobEvent, now: datetime) -> None:
+    async def _send_event(self, job: Job, event: JobEvent, now: datetime) -> None:
         """Events are a courtesy: a job never waits for one."""
         try:
             await self._client.create(EVENTS, job.metadata.namespace, event_body(job, event, now, self._instance))

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import LABEL_JOB
 from paddlejob.core import KINDS, Child, Etcd, Observed, Pod, Refusal, observe
 from paddlejob.core.children import KindName
@@ -35,7 +35,7 @@ Report = Callable[[str, Exception], None]
 class Cache:
     def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE) -> None:
         self._wake = wake
-        self.jobs: Store[PaddleJob] = Store()
+        self.jobs: Store[Job] = Store()
         self._children: dict[KindName, Store[Any]] = {kind.name: Store() for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
         self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
@@ -89,16 +89,16 @@ class Cache:
     async def wait_synced(self) -> None:
         await asyncio.gather(*(reflector.synced.wait() for reflector in self._reflectors))
 
-    async def list_jobs(self, client: Client) -> tuple[PaddleJob, ...]:
+    async def list_jobs(self, client: Client) -> tuple[Job, ...]:
         """The jobs as the API server has them at this moment; the watch may be behind."""
-        found: list[PaddleJob] = []
+        found: list[Job] = []
         for namespace in self._namespaces:
             # In one piece: pages can expire.
             page = await client.list_page(JOBS, namespace, limit=0)
             found += page.items
         return tuple(found)
 
-    def observe(self, job: PaddleJob, refusals: Iterable[Refusal], etcd: Etcd) -> Observed:
+    def observe(self, job: Job, refusals: Iterable[Refusal], etcd: Etcd) -> Observed:
         """What the job owns, and who has the names that it still lacks."""
         uid, namespace = job.metadata.uid, job.metadata.namespace
         children: list[Child] = []
@@ -120,7 +120,7 @@ class Cache:
     def deleted(self, kind: KindName, key: Key, uid: str) -> None:
         self._children[kind].mark_deleting(key, uid)
 
-    def _job_changed(self, change: Change[PaddleJob]) -> None:
+    def _job_changed(self, change: Change[Job]) -> None:
         job = change.after or change.before
         if job is not None:
             self._wake(key_of(job), 0.0)
@@ -137,7 +137,7 @@ class Cache:
             self._wake(key, pods * PAUSE_PER_POD if pods > LARGE_JOB else 0.0)
 
 
-def wanted_pods(job: PaddleJob) -> int:
+def wanted_pods(job: Job) -> int:
     return sum(role.replicas for _, role in job.spec.roles)
 
 

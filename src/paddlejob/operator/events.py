@@ -6,7 +6,7 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import API_VERSION, GROUP, KIND
 from paddlejob.core import JobEvent
 
@@ -14,7 +14,7 @@ CONTROLLER = f"{GROUP}/paddle-operator"
 LONGEST_NOTE = 1024
 
 
-def event_body(job: PaddleJob, event: JobEvent, now: datetime, instance: str) -> dict[str, Any]:
+def event_body(job: Job, event: JobEvent, now: datetime, instance: str) -> dict[str, Any]:
     meta = job.metadata
     identity = f"{meta.uid}/{event.attempt}/{event.reason}"
     return {

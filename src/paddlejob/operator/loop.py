@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import structlog
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import Plan, plan
 from paddlejob.kube.errors import KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
@@ -94,7 +94,7 @@ class Loop:
         if planned.wake_at is not None:
             self.queue.add_after(key, (planned.wake_at - now).total_seconds())
 
-    async def _carry_out(self, key: Key, job: PaddleJob, planned: Plan, now: datetime) -> None:
+    async def _carry_out(self, key: Key, job: Job, planned: Plan, now: datetime) -> None:
         """Status and actions go out together; what was refused is told in a second look, which is made at once."""
         outcomes = await asyncio.gather(
             self._report(job, planned, now),
@@ -110,18 +110,18 @@ class Loop:
         if isinstance(again, float):
             self.queue.add_after(key, again)
 
-    async def _meet(self, key: Key, job: PaddleJob, planned: Plan) -> None:
+    async def _meet(self, key: Key, job: Job, planned: Plan) -> None:
         """Beside the API calls and outside their limit: an etcd that does not answer holds up its own job only."""
         for question in planned.questions:
             if await self.meetings.do(job.metadata.uid, question):
                 self.queue.add(key)
 
-    async def _report(self, job: PaddleJob, planned: Plan, now: datetime) -> float | None:
+    async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
         """Events before the status: to whoever comes after us a written status says that its events are sent."""
         await self.hands.send_events(job, planned.events, now)
         return await self.reporter.report(job, planned.status)
 
-    def _forget_previous(self, key: Key, job: PaddleJob | None) -> None:
+    def _forget_previous(self, key: Key, job: Job | None) -> None:
         """A name may come back as another job; what was remembered belongs to the old one."""
         previous = self._uids.get(key)
         current = job.metadata.uid if job else None
@@ -134,7 +134,7 @@ class Loop:
         else:
             self._uids[key] = current
 
-    def _note_progress(self, job: PaddleJob, planned: Plan, now: datetime) -> None:
+    def _note_progress(self, job: Job, planned: Plan, now: datetime) -> None:
         before, after = job.status.phase, planned.status.phase
         if before == after:
             return

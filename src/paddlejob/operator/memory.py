@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import msgspec
 
-from paddlejob.api import PaddleJob, reasons
+from paddlejob.api import Job, reasons
 from paddlejob.core import Create, Plan, Refusal, Update
 from paddlejob.core.children import KindName
 
@@ -37,14 +37,14 @@ class Memory:
     def forget(self, uid: str) -> None:
         self._entries.pop(uid, None)
 
-    def refusals(self, job: PaddleJob) -> tuple[Refusal, ...]:
+    def refusals(self, job: Job) -> tuple[Refusal, ...]:
         """What was refused; a changed spec deserves a new try."""
         entry = self._entry(job)
         if entry.generation != job.metadata.generation:
             entry.generation, entry.rounds, entry.refusals = job.metadata.generation, 0, ()
         return entry.refusals
 
-    def remember(self, job: PaddleJob, tried: Plan, refused: tuple[Refusal, ...]) -> bool:
+    def remember(self, job: Job, tried: Plan, refused: tuple[Refusal, ...]) -> bool:
         """Take the outcome of a round; True if what is to be told has changed."""
         entry = self._entry(job)
         names = {*_asked_for(job, tried)}
@@ -56,7 +56,7 @@ class Memory:
         before, entry.refusals = entry.refusals, new
         return before != new
 
-    def pause_before_counts(self, job: PaddleJob, clock: float, *, patient: bool) -> float:
+    def pause_before_counts(self, job: Job, clock: float, *, patient: bool) -> float:
         """How long mere counts wait still. The patient ones ever longer: the next phase tells them too."""
         entry = self._entry(job)
         if entry.status_written is None:
@@ -64,16 +64,16 @@ class Memory:
         interval = PATIENT_INTERVAL * 2 ** min(entry.counts_written, 3) if patient else COUNTS_INTERVAL
         return entry.status_written + interval - clock
 
-    def status_written(self, job: PaddleJob, clock: float, *, only_counts: bool) -> None:
+    def status_written(self, job: Job, clock: float, *, only_counts: bool) -> None:
         entry = self._entry(job)
         entry.status_written = clock
         entry.counts_written = entry.counts_written + 1 if only_counts else 0
 
-    def _entry(self, job: PaddleJob) -> _Entry:
+    def _entry(self, job: Job) -> _Entry:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))
 
 
-def _asked_for(job: PaddleJob, tried: Plan) -> Iterator[tuple[KindName, str]]:
+def _asked_for(job: Job, tried: Plan) -> Iterator[tuple[KindName, str]]:
     if tried.ports:
         yield job.kind, job.metadata.name
     for action in tried.actions:

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.kube.client import Call
 
 SECONDS_TO_RUNNING = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
@@ -18,7 +18,7 @@ SECONDS_TO_RUNNING = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 class _JobsByPhase(Collector):
     """Counted when asked: nothing is kept up to date between two scrapes."""
 
-    def __init__(self, jobs: Callable[[], Iterable[PaddleJob]]) -> None:
+    def __init__(self, jobs: Callable[[], Iterable[Job]]) -> None:
         self._jobs = jobs
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -29,7 +29,7 @@ class _JobsByPhase(Collector):
 
 
 class Metrics:
-    def __init__(self, jobs: Callable[[], Iterable[PaddleJob]], depth: Callable[[], int]) -> None:
+    def __init__(self, jobs: Callable[[], Iterable[Job]], depth: Callable[[], int]) -> None:
         self.registry = registry = CollectorRegistry()
         registry.register(_JobsByPhase(jobs))
         Gauge("paddlejob_queue_depth", "Jobs that wait to be looked at.", registry=registry).set_function(depth)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import ANNOTATION_PORTS
 from paddlejob.core import Pod
 from paddlejob.core.observe import Ports
@@ -18,7 +18,7 @@ from paddlejob.core.ports import LAST_PORT, Block, block_of, ports_needed
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.store import Change, Store
 
-ListJobs = Callable[[], Awaitable[Iterable[PaddleJob]]]
+ListJobs = Callable[[], Awaitable[Iterable[Job]]]
 
 
 class BadRange(ValueError):
@@ -54,7 +54,7 @@ DEFAULT_RANGE = PortRange(20000, 30000)
 
 class PortBlocks:
     def __init__(
-        self, within: PortRange, jobs: Store[PaddleJob], pods: Store[Pod], wake: Callable[[Key, float], None]
+        self, within: PortRange, jobs: Store[Job], pods: Store[Pod], wake: Callable[[Key, float], None]
     ) -> None:
         self._within = within
         self._wake = wake
@@ -71,7 +71,7 @@ class PortBlocks:
         jobs.subscribe(self._job_changed)
         pods.subscribe(self._pod_changed)
 
-    def seen_by(self, job: PaddleJob) -> Ports:
+    def seen_by(self, job: Job) -> Ports:
         """What the job's plan has to know."""
         if job.spec.network != "Host" or job.status.finished:
             return Ports()
@@ -88,7 +88,7 @@ class PortBlocks:
         self._fresh = False
         self._chosen.clear()
 
-    async def choose(self, job: PaddleJob, list_jobs: ListJobs) -> Block | None:
+    async def choose(self, job: Job, list_jobs: ListJobs) -> Block | None:
         """A free block, from now on this job's. None: there is none, and the job is woken to say so."""
         async with self._refreshing:
             if not self._fresh:
@@ -103,7 +103,7 @@ class PortBlocks:
         self._chosen[job.metadata.uid] = block
         return block
 
-    def _free(self, job: PaddleJob) -> Block | None:
+    def _free(self, job: Job) -> Block | None:
         uid, size = job.metadata.uid, ports_needed(job)
         if uid in self._chosen:
             return self._chosen[uid]
@@ -116,7 +116,7 @@ class PortBlocks:
             first = max(first, block.last + 1)
         return Block(first, first + size - 1) if first + size <= self._within.high else None
 
-    def _is_disputed(self, job: PaddleJob) -> bool:
+    def _is_disputed(self, job: Job) -> bool:
         own = self._of_jobs.get(job.metadata.uid)
         if own is None:
             return False
@@ -124,7 +124,7 @@ class PortBlocks:
         used = any(owner != job.metadata.uid and block.overlaps(other) for other, owner in self._of_pods.values())
         return used or any(older < age and block.overlaps(other) for other, older in self._of_jobs.values())
 
-    def _job_changed(self, change: Change[PaddleJob]) -> None:
+    def _job_changed(self, change: Change[Job]) -> None:
         if change.after is not None and (change.before is None or _same(change.before, change.after)):
             self._learn(change.after)
         elif change.before is not None:
@@ -132,7 +132,7 @@ class PortBlocks:
             if change.after is not None:
                 self._learn(change.after)
 
-    def _learn(self, job: PaddleJob) -> None:
+    def _learn(self, job: Job) -> None:
         uid, block = job.metadata.uid, block_of(job)
         if job.spec.network != "Host":
             return
@@ -164,7 +164,7 @@ class PortBlocks:
             self._wake(key, 0.0)
 
 
-def _same(one: PaddleJob, other: PaddleJob) -> bool:
+def _same(one: Job, other: Job) -> bool:
     return one.metadata.uid == other.metadata.uid
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from paddlejob.api import PaddleJob, Status
+from paddlejob.api import Job, Status
 from paddlejob.api.names import ROLES
 from paddlejob.api.status import as_json
 from paddlejob.kube.client import Client
@@ -30,7 +30,7 @@ class Reporter:
     def __init__(
         self,
         client: Client,
-        jobs: Store[PaddleJob],
+        jobs: Store[Job],
         limiter: FairLimiter,
         memory: Memory,
         *,
@@ -44,7 +44,7 @@ class Reporter:
         self._gate = gate
         self._clock = clock
 
-    async def report(self, job: PaddleJob, status: Status) -> float | None:
+    async def report(self, job: Job, status: Status) -> float | None:
         """Write the status if it changed. A number asks to look again after so many seconds."""
         # A status that was never written is not the same as one that says zero.
         before = as_json(job.status) if job.status.phase else {}
@@ -62,7 +62,7 @@ class Reporter:
             self._gate()
             return await self._write(job, patch, quiet)
 
-    async def _write(self, job: PaddleJob, patch: dict[str, Any], quiet: bool) -> float | None:
+    async def _write(self, job: Job, patch: dict[str, Any], quiet: bool) -> float | None:
         body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": patch}
         try:
             written = await self._client.patch(JOBS, key_of(job), body, subresource="status")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import GROUP, PLURAL, VERSION
 from paddlejob.core import KINDS, Pod
 from paddlejob.core.children import KindName
@@ -17,7 +17,7 @@ class KubeEvent(msgspec.Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
 
 
-JOBS = Resource(GROUP, VERSION, PLURAL, PaddleJob)
+JOBS = Resource(GROUP, VERSION, PLURAL, Job)
 EVENTS = Resource("events.k8s.io", "v1", "events", KubeEvent)
 
 CHILDREN: dict[KindName, Resource[Any]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import ANNOTATION_PART_OF, API_VERSION, KIND
 from paddlejob.errors import AlreadyExists, NoCRD, NoNamespace, NotFound, PaddleJobError
 from paddlejob.kube import Client
@@ -129,7 +129,7 @@ class Beside:
             with suppress(PaddleJobError):
                 await self._applier.delete(one)
 
-    async def adopt(self, job: PaddleJob) -> None:
+    async def adopt(self, job: Job) -> None:
         shared = [one for one in self._shared if any(each["kind"] == KIND for each in _owners(one))]
         for one in (*self._made, *shared):
             if one["kind"] in ("ConfigMap", "Secret") and one["metadata"]["namespace"] == job.metadata.namespace:
@@ -140,6 +140,6 @@ def _owners(one: Json) -> list[Json]:
     return one["metadata"].get("ownerReferences") or []
 
 
-def _owner(job: PaddleJob) -> Json:
+def _owner(job: Job) -> Json:
     meta = job.metadata
     return {"apiVersion": API_VERSION, "kind": KIND, "name": meta.name, "uid": meta.uid}

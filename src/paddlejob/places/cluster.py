@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from paddlejob.api import ObjectMeta, PaddleJob
+from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES
 from paddlejob.core.children import Pod
@@ -115,12 +115,12 @@ class Cluster:
             if not found and namespace and not await self.has_namespace(namespace):
                 raise no_namespace(tried, namespace)
         documents = ({"apiVersion": API_VERSION, "kind": KIND, **one} for one in found)
-        return tuple(self._found(msgspec.convert(one, PaddleJob), one) for one in documents)
+        return tuple(self._found(msgspec.convert(one, Job), one) for one in documents)
 
     def _decoded(self, body: bytes) -> Found:
         return self._found(decode(JOBS, body, "read the job"), msgspec.json.decode(body))
 
-    def _found(self, job: PaddleJob, document: Json | None = None) -> Found:
+    def _found(self, job: Job, document: Json | None = None) -> Found:
         return Found(
             job=job,
             where=self.where,
@@ -152,7 +152,7 @@ class Cluster:
                 key = known.metadata.key if known else Key(namespace or "", name or "")
                 yield key, self._found(one.after) if one.after else None
 
-    def watch_pods(self, job: PaddleJob) -> AsyncGenerator[kube_store.Change[Pod], None]:
+    def watch_pods(self, job: Job) -> AsyncGenerator[kube_store.Change[Pod], None]:
         """Every change of the job's pods, those of later attempts too."""
         namespace, name = job.metadata.key
         tried = f"watch the pods of job {name} in namespace {namespace}"
@@ -187,7 +187,7 @@ class Cluster:
         finally:
             await cancelled_and_joined(running, *([absent] if fields else []))
 
-    async def pods(self, job: PaddleJob) -> tuple[Pod, ...]:
+    async def pods(self, job: Job) -> tuple[Pod, ...]:
         """The job's own pods, servers first."""
         namespace, name = job.metadata.key
         with explained(f"list the pods of job {name} in namespace {namespace}", namespace=namespace):
@@ -195,7 +195,7 @@ class Cluster:
         pods = (msgspec.convert(one, Pod) for one in found)
         return tuple(sorted((pod for pod in pods if pod.metadata.controller_uid == job.metadata.uid), key=_order))
 
-    async def events(self, job: PaddleJob) -> tuple[Event, ...]:
+    async def events(self, job: Job) -> tuple[Event, ...]:
         namespace, name = job.metadata.key
         with explained(f"list the events of job {name} in namespace {namespace}", namespace=namespace):
             found = await self._all(_EVENTS, namespace, fieldSelector=f"involvedObject.uid={job.metadata.uid}")
@@ -212,15 +212,15 @@ class Cluster:
                 return found
             asked["continue"] = token
 
-    def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+    def logs(self, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
         return (follow_job_logs if wanted.follow else job_logs)(self, job, wanted)
 
-    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None:
+    async def change(self, job: Job, spec: Mapping[str, Any]) -> None:
         namespace, name = _still_going(job)
         with explained(f"change job {name} of namespace {namespace}", name=name, namespace=namespace):
             await self.client.patch(JOBS, (namespace, name), {"spec": dict(spec)})
 
-    async def scale(self, job: PaddleJob, workers: int) -> None:
+    async def scale(self, job: Job, workers: int) -> None:
         namespace, name = _still_going(job)
         with explained(f"scale job {name} of namespace {namespace} to {workers}", name=name, namespace=namespace):
             await self.client.request(
@@ -230,13 +230,13 @@ class Cluster:
                 content_type="application/merge-patch+json",
             )
 
-    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
+    async def delete(self, job: Job, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
         namespace, name = job.metadata.key
         with explained(f"delete job {name} of namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
 
 
-def _still_going(job: PaddleJob) -> Key:
+def _still_going(job: Job) -> Key:
     if job.status.finished:
         raise Invalid(f"{job.metadata.name} has ended ({job.status.phase}): submit it again under another name")
     return job.metadata.key

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
 from paddlejob.errors import Invalid, NotFound, PaddleJobError
@@ -37,7 +37,7 @@ def takes(wanted: Wanted, pod: Pod) -> bool:
     )
 
 
-async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+async def job_logs(cluster: Cluster, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """What the pods have said until now, pod by pod."""
     for pod in await cluster.pods(job):
         if takes(wanted, pod) and _key(pod):
@@ -46,7 +46,7 @@ async def job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGen
                     yield line
 
 
-async def follow_job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+async def follow_job_logs(cluster: Cluster, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """What the pods have said and say, as it comes, until the job has ended."""
     news: asyncio.Queue[Line | PaddleJobError | None] = asyncio.Queue()
     following = asyncio.ensure_future(_follow(cluster, job, wanted, news.put_nowait))
@@ -60,7 +60,7 @@ async def follow_job_logs(cluster: Cluster, job: PaddleJob, wanted: Wanted) -> A
 
 
 async def _follow(
-    cluster: Cluster, job: PaddleJob, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
+    cluster: Cluster, job: Job, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
 ) -> None:
     opened: dict[Key, asyncio.Task[None]] = {}
     whole = msgspec.structs.replace(wanted, tail=None, since=None)  # of a pod that began after we did, everything
@@ -98,7 +98,7 @@ async def _follow(
     tell(None)
 
 
-async def _end(cluster: Cluster, job: PaddleJob) -> None:
+async def _end(cluster: Cluster, job: Job) -> None:
     """Returns when the job has ended, is gone, or is another of the same name."""
     async with aclosing(life(cluster, job)) as changes:
         async for now in changes:
@@ -106,7 +106,7 @@ async def _end(cluster: Cluster, job: PaddleJob) -> None:
                 return
 
 
-async def _catch_up(cluster: Cluster, job: PaddleJob, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
+async def _catch_up(cluster: Cluster, job: Job, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
     """The job has ended: pods that ended with it may have been opened late or not at all."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + LAST_LINES_SECONDS

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.meta import Key
 from paddlejob.api.mistakes import job_of
 from paddlejob.api.names import RoleName
@@ -72,7 +72,7 @@ class Description(msgspec.Struct, frozen=True):
     folder: str = ""
 
     @property
-    def job(self) -> PaddleJob:
+    def job(self) -> Job:
         return job_of(self.document)
 
     @property
@@ -88,7 +88,7 @@ class Description(msgspec.Struct, frozen=True):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A job as its place has it."""
 
-    job: PaddleJob
+    job: Job
     where: str
     phase: str
     """Beside the phases of a job: Terminating, and on this machine Stopped and Lost."""
@@ -143,19 +143,19 @@ class Place(Protocol):
         """What is there, then every change, for ever; None is a job that is not there, or not any more."""
         ...
 
-    async def pods(self, job: PaddleJob) -> tuple[Pod, ...]: ...
+    async def pods(self, job: Job) -> tuple[Pod, ...]: ...
 
-    async def events(self, job: PaddleJob) -> tuple[Event, ...]:
+    async def events(self, job: Job) -> tuple[Event, ...]:
         """Oldest first."""
         ...
 
-    def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]: ...
+    def logs(self, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]: ...
 
-    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None: ...
+    async def change(self, job: Job, spec: Mapping[str, Any]) -> None: ...
 
-    async def scale(self, job: PaddleJob, workers: int) -> None: ...
+    async def scale(self, job: Job, workers: int) -> None: ...
 
-    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
+    async def delete(self, job: Job, *, force: bool = False) -> None:
         """Ask for its end, and for that of all it has; `force`: without waiting for a graceful end."""
         ...
 
@@ -165,7 +165,7 @@ def label(one: Json) -> str:
     return f"{one['kind']} {one['metadata']['name']}"
 
 
-async def life(place: Place, job: PaddleJob) -> AsyncGenerator[Found, None]:
+async def life(place: Place, job: Job) -> AsyncGenerator[Found, None]:
     """The job now and after every change, as long as it is there."""
     async with aclosing(place.watch(*job.metadata.key)) as changes:
         async for _, now in changes:

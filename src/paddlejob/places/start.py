@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 import paddlejob
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core.ports import ports_needed
 from paddlejob.errors import PaddleJobError
 from paddlejob.local.addresses import find_endpoints
@@ -62,7 +62,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     def folder(self) -> Folder:
         return Folder(self.around.folder)
 
-    async def run(self, supervisor: Supervisor, watching: Callable[[State], None]) -> PaddleJob:
+    async def run(self, supervisor: Supervisor, watching: Callable[[State], None]) -> Job:
         """To its end, or until a signal asks for that. Call it in the main thread."""
         lock: Lock | None = Lock(self.folder.lock, self.lock)
 

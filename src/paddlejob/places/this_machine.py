@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paddlejob import errors
-from paddlejob.api import PaddleJob, reasons
+from paddlejob.api import Job, reasons
 from paddlejob.api.meta import Key
 from paddlejob.api.names import ROLES
 from paddlejob.core.children import Pod
@@ -86,13 +86,13 @@ class ThisMachine:
                         yield key, one
                 told, first = now, False
 
-    async def pods(self, job: PaddleJob) -> tuple[Pod, ...]:
+    async def pods(self, job: Job) -> tuple[Pod, ...]:
         return self._state(job.metadata.key)[1].pods
 
-    async def events(self, job: PaddleJob) -> tuple[Event, ...]:
+    async def events(self, job: Job) -> tuple[Event, ...]:
         return tuple(Event(one.at, one.type, one.reason, one.note) for one in self._state(job.metadata.key)[1].events)
 
-    async def logs(self, job: PaddleJob, wanted: Wanted) -> AsyncGenerator[Line, None]:
+    async def logs(self, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
         if wanted.since is not None:
             raise errors.NotHere("the logs of jobs on this machine hold no times: use --tail instead of --since")
         role, index = "*" if wanted.role == "all" else wanted.role, "*" if wanted.index is None else wanted.index
@@ -112,17 +112,17 @@ class ThisMachine:
                     return
                 tail = None
 
-    async def change(self, job: PaddleJob, spec: Mapping[str, Any]) -> None:
+    async def change(self, job: Job, spec: Mapping[str, Any]) -> None:
         raise errors.NotHere(
             f"{job.metadata.name} runs on this machine, where jobs cannot be changed ({', '.join(spec)}):"
             " delete it and submit it anew, or submit it to a cluster"
         )
 
-    async def scale(self, job: PaddleJob, workers: int) -> None:
+    async def scale(self, job: Job, workers: int) -> None:
         with explained():
             scaling.ask(*self._state(job.metadata.key), workers)
 
-    async def delete(self, job: PaddleJob, *, force: bool = False) -> None:
+    async def delete(self, job: Job, *, force: bool = False) -> None:
         folder, state = self._state(job.metadata.key)
         folder.mark_deleted()
         for _ in range(2 if force else 1):

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from paddlejob.api import PaddleJob as ApiJob
-from paddlejob.api import Status, reasons
+from paddlejob.api import Job, Status, reasons
 from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, ROLES
 from paddlejob.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
@@ -104,7 +103,7 @@ class AsyncPaddleJob(Written):
         return self
 
     @asynccontextmanager
-    async def _at_its_place(self) -> AsyncGenerator[tuple[Place, ApiJob], None]:
+    async def _at_its_place(self) -> AsyncGenerator[tuple[Place, Job], None]:
         known = self._known()
         async with known.place() as place:
             yield place, (await place.get(known.key)).job
@@ -217,7 +216,7 @@ def _folders(volumes: Mapping[str, str | Path]) -> dict[str, Path]:
     return found
 
 
-def _document(job: ApiJob, metadata: dict[str, Any]) -> dict[str, Any]:
+def _document(job: Job, metadata: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": msgspec.to_builtins(job.spec)}
 
 

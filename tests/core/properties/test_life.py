@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec.structs import replace
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.core import Plan
 from paddlejob.core.times import after, moment
 from tests.core.strategies import runnable_jobs
@@ -23,7 +23,7 @@ few_seconds = st.integers(1, 60)
 
 class Life(RuleBasedStateMachine):
     @initialize(job=runnable_jobs(), active=st.none() | few_seconds, starting=st.none() | few_seconds)
-    def begin(self, job: PaddleJob, active: int | None, starting: int | None) -> None:
+    def begin(self, job: Job, active: int | None, starting: int | None) -> None:
         self.world = World(job)
         self.world.ask(active_deadline_seconds=active, starting_deadline_seconds=starting)
         self.limit = job.spec.backoff_limit
@@ -155,7 +155,7 @@ class Life(RuleBasedStateMachine):
         raise AssertionError(f"no end in sight: {self.world.job.status}")
 
 
-def timers(job: PaddleJob, made: Plan) -> list[datetime]:
+def timers(job: Job, made: Plan) -> list[datetime]:
     """All that the spec and the status promise to do at a time, worked out from them alone."""
     spec, status, found = job.spec, made.status, []
     if status.finished:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from paddlejob.api import PaddleJob
+from paddlejob.api import Job
 from paddlejob.api.status import as_json
 from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Service, observe, plan
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
@@ -36,7 +36,7 @@ def happenings(*kinds: str) -> st.SearchStrategy[list[Happening]]:
 
 @many
 @given(jobs, children)
-def test_plan_is_total_and_pure(job: PaddleJob, there: Children) -> None:
+def test_plan_is_total_and_pure(job: Job, there: Children) -> None:
     pods, services, config_maps, refusals = there
     seen = observe(job, [*pods, *services, *config_maps], refusals)
     before = msgspec.json.encode((job, seen))
@@ -50,7 +50,7 @@ def test_plan_is_total_and_pure(job: PaddleJob, there: Children) -> None:
 
 @many
 @given(jobs, children)
-def test_a_still_world_settles_and_nothing_is_asked_twice(job: PaddleJob, there: Children) -> None:
+def test_a_still_world_settles_and_nothing_is_asked_twice(job: Job, there: Children) -> None:
     pods, services, config_maps, refusals = there
     world = World(job, [*pods, *services, *config_maps], refusals)
     turns = world.settle()
@@ -67,7 +67,7 @@ def happen(world: World, what: str, which: int) -> None:
         getattr(world, what)(names[which % len(names)])
 
 
-def assert_sound(world: World, made: Plan, before: PaddleJob) -> None:
+def assert_sound(world: World, made: Plan, before: Job) -> None:
     """What must hold at every moment, whatever happened."""
     attempts = {attempt_of(pod) for pod in world.pods.values()}
     assert len(attempts) <= 1  # pods of two attempts never live together
@@ -139,7 +139,7 @@ def rounds(world: World, turn: Callable[[World], None]) -> Iterator[None]:
     raise AssertionError(f"no end in sight: {world.job.status}")
 
 
-def begun(job: PaddleJob, running: bool) -> World:
+def begun(job: Job, running: bool) -> World:
     """A world with a new job, or one whose pods all run already."""
     world = World(job)
     for _ in range(6 if running else 0):
@@ -206,7 +206,7 @@ CROWDS: dict[str, Callable[[PodBuilder], PodBuilder | None]] = {
 }
 
 
-def size(job: PaddleJob, pods: list[Pod], refused: bool = False) -> int:
+def size(job: Job, pods: list[Pod], refused: bool = False) -> int:
     refusals = [a_refusal("Pod", name, "Forbidden") for name in pods_of(job)] if refused else []
     seen = observe(job, [*pods, *([a_config_map(job)] if pods else [])], refusals)
     return len(msgspec.json.encode(as_json(plan(job, seen, NOW).status)))
