@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
 import ssl
 import tempfile
-from collections.abc import AsyncIterator
+import threading
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,6 +102,42 @@ async def test_a_new_client_certificate_is_used_for_the_next_call(server: str) -
         auth.certificate = CLIENT
         assert b"client" in await client.request("GET", "/whoami")
         assert b"client" in await client.request("GET", "/whoami")
+
+
+@contextmanager
+def a_watch_that_hears_nothing() -> Iterator[str]:
+    """A server that begins an answer and then neither says nor hears anything more, not even a good-bye."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTS / "server.crt", CERTS / "server.key")
+    over = threading.Event()
+
+    def serve(listening: socket.socket) -> None:
+        with context.wrap_socket(listening.accept()[0], server_side=True) as connection:
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n")
+            over.wait(60)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(60)
+        thread = threading.Thread(target=serve, args=[listening])
+        thread.start()
+        try:
+            yield f"https://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            over.set()
+            thread.join()
+
+
+def test_whoever_leaves_a_watch_leaves_no_connection_behind() -> None:
+    async def look_once(server: str) -> None:
+        async with Client(ClusterConfig(server, ca=CA)) as client, client.chunks("/", params={}, silence=60) as chunks:
+            assert await anext(chunks) == b"{}\n"
+
+    with a_watch_that_hears_nothing() as server, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asyncio.run(look_once(server))
+        gc.collect()
+    assert [str(one.message) for one in caught] == []
 
 
 def test_broken_key_material_says_where_to_look_and_leaves_no_file(
