@@ -1,6 +1,7 @@
-"""The smallest client of the API server that tests need: JSON in, JSON out, one connection per call.
+"""The smallest client of the API server that tests need: JSON in, JSON out.
 
-It is not the client under test: a test looks at the cluster with other eyes than the operator's.
+It is not the client under test: a test looks at the cluster with other eyes than the operator's. Whoever waits reads
+again and again, so connections are kept for reading; a write, which may not be sent twice, gets one of its own.
 """
 
 import json
@@ -8,6 +9,9 @@ import ssl
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
+
+Answer = tuple[int, str]
+"""A status and a text."""
 
 
 class ApiError(Exception):
@@ -24,6 +28,11 @@ class Api:
         self._token = token
         self._authority = authority
         self._context: ssl.SSLContext | None = None
+        self._idle: list[HTTPSConnection] = []  # one, or a few when several threads ask
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
 
     def get(self, path: str) -> Any:
         return self.call("GET", path)
@@ -45,18 +54,43 @@ class Api:
     def text(self, method: str, path: str, body: str | None = None, kind: str = "application/json") -> str:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind, "Accept": "application/json"}
         try:
-            connection = HTTPSConnection("127.0.0.1", self._port, timeout=30, context=self._trust())
-            try:
-                connection.request(method, path, body, headers)
-                response = connection.getresponse()
-                text = response.read().decode()
-            finally:
-                connection.close()
+            response = self._kept(path, headers) if method == "GET" else None
+            response = response or self._fresh(method, path, body, headers)
         except (OSError, HTTPException) as error:
             raise ApiError(0, f"{method} {path}: {error}") from error
-        if response.status >= 400:
-            raise ApiError(response.status, f"{method} {path}: {text.strip()}")
+        status, text = response
+        if status >= 400:
+            raise ApiError(status, f"{method} {path}: {text.strip()}")
         return text
+
+    def _kept(self, path: str, headers: dict[str, str]) -> Answer | None:
+        """By a connection that served before; None if there is none that still does."""
+        while self._idle:
+            try:
+                return self._ask(self._idle.pop(), "GET", path, None, headers)
+            except (OSError, HTTPException):
+                continue  # the server has closed it since
+        return None
+
+    def _fresh(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Answer:
+        connection = HTTPSConnection("127.0.0.1", self._port, timeout=30, context=self._trust())
+        return self._ask(connection, method, path, body, headers)
+
+    def _ask(
+        self, connection: HTTPSConnection, method: str, path: str, body: str | None, headers: dict[str, str]
+    ) -> Answer:
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            text = response.read().decode()
+        except BaseException:
+            connection.close()
+            raise
+        if self._idle:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return response.status, text
 
     def _trust(self) -> ssl.SSLContext:
         """The server makes its certificate at its first start, so it is read at the first call."""

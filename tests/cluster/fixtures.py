@@ -58,11 +58,15 @@ def control_plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """A namespace of the test's own, with its service account; deleted, without waiting, when the test ends."""
+    """A namespace of the test's own, with its service account; what runs there is deleted when the test ends.
+
+    The empty namespace stays: to delete it, the controllers would ask for every kind of object that there is.
+    """
     name = f"test-{next(_numbers)}"
     control_plane.add_namespace(name)
     yield name
-    control_plane.api.delete(f"/api/v1/namespaces/{name}")
+    for path in ("apis/batch.paddlepaddle.org/v1/namespaces/{}/paddlejobs", "api/v1/namespaces/{}/pods"):
+        control_plane.api.delete(f"/{path.format(name)}", gracePeriodSeconds=0)
 
 
 def _say(config: pytest.Config, line: str) -> None:

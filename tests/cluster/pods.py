@@ -91,7 +91,7 @@ def state_of(status: Json, container: str) -> Json:
 
 
 def condition_of(status: Json, kind: str) -> Json:
-    condition: Json = next(each for each in status["conditions"] if each["type"] == kind)
+    condition: Json = {each["type"]: each for each in status["conditions"]}[kind]
     return condition
 
 

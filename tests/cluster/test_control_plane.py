@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -174,14 +175,14 @@ def test_the_audit_log_holds_exactly_the_calls_of_the_operators_account(
     control_plane: ControlPlane, namespace: str, account: str
 ) -> None:
     began = datetime.now(timezone.utc)
-    operator = Api(control_plane.layout.port, account, control_plane.layout.authority)
     maps = f"/api/v1/namespaces/{namespace}/configmaps"
-    for index in range(5):
-        operator.post(maps, {"metadata": {"name": f"job-{index}"}})
-    with pytest.raises(ApiError, match="409"):
-        operator.post(maps, {"metadata": {"name": "job-0"}})
-    operator.delete(f"{maps}/job-4")
-    operator.text("GET", f"{maps}?watch=1&timeoutSeconds=1")
+    with closing(Api(control_plane.layout.port, account, control_plane.layout.authority)) as operator:
+        for index in range(5):
+            operator.post(maps, {"metadata": {"name": f"job-{index}"}})
+        with pytest.raises(ApiError, match="409"):
+            operator.post(maps, {"metadata": {"name": "job-0"}})
+        operator.delete(f"{maps}/job-4")
+        operator.text("GET", f"{maps}?watch=1&timeoutSeconds=1")
     control_plane.api.post(maps, {"metadata": {"name": "of-the-administrator"}})
     seen = control_plane.audit(namespace, since=began)
     calls = without_watches(seen)

@@ -1,6 +1,6 @@
 """Waits for a condition with a deadline, never for a time: `eventually` in async tests, `wait_until` in others.
 
-A check that returns something falsy, or raises AssertionError or ApiError, is tried again.
+A check that returns something falsy, or raises what NOT_YET names, is tried again.
 """
 
 import asyncio
@@ -14,6 +14,8 @@ from tests.cluster.api import ApiError
 T = TypeVar("T")
 
 TIMEOUT = 60.0  # for what is broken, not a measure: under load, things take their time
+# A field that a check reads may still be missing.
+NOT_YET = (AssertionError, ApiError, LookupError)
 _FIRST, _LONGEST, _GROWTH = 0.02, 0.5, 1.5
 
 
@@ -26,7 +28,7 @@ def wait_until(check: Callable[[], T], timeout: float = TIMEOUT) -> T:
             if result := check():
                 return result
             why = f"the check said {result!r}"
-        except (AssertionError, ApiError) as error:
+        except NOT_YET as error:
             why = str(error) or repr(error)
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {timeout} s: {why}")
@@ -44,7 +46,7 @@ async def eventually(check: Callable[[], T | Awaitable[T]], timeout: float = TIM
             if result:
                 return result
             why = f"the check said {result!r}"
-        except (AssertionError, ApiError) as error:
+        except NOT_YET as error:
             why = str(error) or repr(error)
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {timeout} s: {why}")

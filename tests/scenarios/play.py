@@ -1,6 +1,6 @@
 """Many scripts at once: each acts, then waits for what it `yield`s, while all the others go on.
 
-A script is a generator of checks. A check that is falsy or raises AssertionError or ApiError is asked again.
+A script is a generator of checks. A check that is falsy or raises what NOT_YET names is asked again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.cluster.api import ApiError
+from tests.cluster.waiting import NOT_YET
 from tests.scenarios.desk import Desk, Json, a_job
 
 Check = Callable[[], object]
@@ -108,7 +108,7 @@ def _holds(name: str, check: Check, deadline: float) -> bool:
         if check():
             return True
         why = "it does not hold"
-    except (AssertionError, ApiError) as error:
+    except NOT_YET as error:
         why = str(error)
     if time.monotonic() > deadline:
         raise AssertionError(f"{name}: not within {PATIENCE:.0f} s: {why}")

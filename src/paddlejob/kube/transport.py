@@ -137,7 +137,10 @@ class Transport:
             yield pieces
         finally:
             await pieces.aclose()
-            # Nobody knows whether it was read to its end, so the connection cannot serve again.
+            # Nobody knows whether it was read to its end, so the connection cannot serve again. It is cut: a polite end
+            # of TLS waits for the server's, and may still wait when the loop is closed.
+            if response.connection is not None and response.connection.transport is not None:
+                response.connection.transport.abort()
             response.close()
 
     async def _lines(self, ask: Ask, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
