@@ -11,7 +11,7 @@ import yaml
 
 from paddlejob import PaddleJob, errors
 from paddlejob.errors import Invalid
-from paddlejob.local.state import Folder
+from paddlejob.local.state import Folder, folders
 from tests.local.workbench import Workbench, a_role
 
 STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n", "a" * 64, "a\0", "[a]")
@@ -69,3 +69,17 @@ def test_python_refuses_a_namespace_or_name_that_leads_elsewhere(
     with pytest.raises(ValueError, match=re.escape("../../x")):
         PaddleJob.from_yaml(a_stray_file(bench))
     assert treasure.read_text() == "gold"
+
+
+DAMAGED = {"empty": b"", "cut": b'{"job":{', "of another version": b'{"state":2}', "no text": b'{"file":"\xff"}'}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_state_that_cannot_be_read_hides_no_other_job_and_its_name_is_free(bench: Workbench, damage: str) -> None:
+    folder = Folder.of(bench.state_root, "default", "bad")
+    assert bench.paddlejob("run", bench.write("good", worker=a_role(1, "true"))).returncode == 0
+    folder.path.mkdir()
+    (folder.path / "state.json").write_bytes(DAMAGED[damage])
+    assert [state.job.metadata.name for _, state in folders(bench.state_root)] == ["good"]
+    folder.claim().free()
+    assert list(folder.path.iterdir()) == []

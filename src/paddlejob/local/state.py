@@ -119,9 +119,10 @@ class Folder:
         temporary.replace(self.path / name)
 
     def read(self) -> State | None:
+        """None also for what a crash of the machine damaged or another version wrote: it must not hide other jobs."""
         try:
             return _decoder.decode((self.path / FILE).read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
     @property
