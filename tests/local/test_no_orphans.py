@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ import pytest
 from paddlejob.local.state import folders
 from paddlejob.local.supervisor.proc import descendants, is_alive
 from tests.cluster.waiting import wait_until
+from tests.local.nursery import Nursery, Runner
 from tests.local.workbench import Workbench, a_role
 
 TREE = "setsid sh -c 'exec sleep 1000' & sh -c 'sleep 1000' & exec sleep 1000"
@@ -33,31 +32,27 @@ def test_fifty_runners_killed_at_random_moments_leave_nothing(tmp_path: Path) ->
 def kill_runners(folder: Path, rng: random.Random) -> None:
     folder.mkdir()
     bench = Workbench(folder)
-    try:
-        kill_at_moments(bench, rng)
-    finally:
-        bench.close()
+    with Nursery(bench.env) as nursery:
+        kill_at_moments(bench, nursery, rng)
 
 
-def kill_at_moments(bench: Workbench, rng: random.Random) -> None:
+def kill_at_moments(bench: Workbench, nursery: Nursery, rng: random.Random) -> None:
     """At any moment of a start, and of some time after it, however long a start takes on this machine just now."""
     path = bench.write("victim", ps=a_role(1, "sh", "-c", TREE), worker=a_role(2, "sh", "-c", TREE))
-    began, runner = time.monotonic(), bench.start("run", path)
+    began, runner = time.monotonic(), nursery.run(path)
     bench.in_phase("victim", "Running")
     whole = time.monotonic() - began
     for _ in range(ROUNDS):
         kill(bench, runner)
-        runner = bench.start("run", path)
-        with suppress(subprocess.TimeoutExpired):
-            runner.wait(rng.uniform(0.05, 1.2 * whole))
+        runner = nursery.run(path)
+        time.sleep(rng.uniform(0, 1.2 * whole))  # the moment is the point
     kill(bench, runner)
     assert bench.paddlejob("list").returncode == 0
     assert bench.paddlejob("delete", "victim").returncode in (0, 2)  # 2: killed before it wrote anything
 
 
-def kill(bench: Workbench, runner: subprocess.Popen[str]) -> None:
+def kill(bench: Workbench, runner: Runner) -> None:
     runner.kill()
-    runner.wait()
     wait_until(lambda: not survivors(bench.state_root))
     for _, state in folders(bench.state_root):
         assert not state.alive

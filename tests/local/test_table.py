@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.local.nursery import Nursery
 from tests.local.workbench import Workbench, a_role
 from tests.scenarios.table import SCENARIOS, Scenario
 
@@ -38,8 +39,13 @@ def spec(row: Scenario, go: Path) -> dict[str, Any]:
 
 def test_every_life_ends_as_the_table_says(bench: Workbench) -> None:
     signs = {row.name: bench.folder / f"{row.name}.go" for row in SCENARIOS}
-    for row in SCENARIOS:
-        bench.start("run", bench.write(row.name, **spec(row, signs[row.name])))
+    with Nursery(bench.env) as nursery:
+        for row in SCENARIOS:
+            nursery.run(bench.write(row.name, **spec(row, signs[row.name])))
+        play(bench, signs)
+
+
+def play(bench: Workbench, signs: dict[str, Path]) -> None:
     for row in SCENARIOS:
         bench.in_phase(row.name, "Running", timeout=60)
         signs[row.name].touch()

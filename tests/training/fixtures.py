@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.local.workbench import Workbench
-from tests.training.reports import EXAMPLES, Report, results
 from tools.environments import PADDLE, python_of
 
 
@@ -21,11 +20,3 @@ def paddle() -> Path:
 def laptop(bench: Workbench, paddle: Path) -> Workbench:
     bench.env["PADDLEJOB_PYTHON"] = str(paddle)
     return bench
-
-
-@pytest.fixture(scope="session")
-def resnet(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
-    """What the two workers of examples/resnet say when nothing disturbs them."""
-    bench = Workbench(tmp_path_factory.mktemp("resnet"))
-    bench.env["PADDLEJOB_PYTHON"] = str(paddle)
-    return results(bench, EXAMPLES / "resnet" / "job.yaml")

@@ -20,7 +20,7 @@ from paddlejob.local.state import State
 from paddlejob.local.supervisor.proc import marked
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench
-from tests.training.reports import EXAMPLES, Report, reports
+from tests.training.reports import EXAMPLES, Report, reports, results
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.paddle]
 
@@ -101,6 +101,24 @@ def outcomes(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield {name: one.result() for name, one in made.items()}
     finally:
         bench.close()
+
+
+@pytest.fixture(scope="module")
+def resnet(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """What the two workers of examples/resnet say when nothing disturbs them."""
+    bench = Workbench(tmp_path_factory.mktemp("resnet"))
+    bench.env["PADDLEJOB_PYTHON"] = str(paddle)
+    return results(bench, EXAMPLES / "resnet" / "job.yaml")
+
+
+def test_resnet_learns_on_two_workers_that_share_one_model(resnet: list[Report]) -> None:
+    first, second = resnet
+    for one in (first, second):
+        assert one["world"] == 2
+        assert one["accuracy_before"] < 0.5
+        assert one["accuracy_after"] > 0.9
+    assert first["weights_norm"] == second["weights_norm"]
+    assert first["rows"] == second["rows"] > 0
 
 
 @pytest.mark.parametrize("name", ACCIDENTS)
