@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddlejob import PaddleJob
-from paddlejob.errors import AlreadyExists
+from paddlejob.errors import AlreadyExists, PaddleJobError
 from paddlejob.local.state import Folder
 from tests.local.test_interpreter import a_python
 from tests.local.workbench import Workbench, a_role
@@ -120,3 +121,31 @@ def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
     ]
     (bench.folder / "fails").touch()
     assert bench.paddlejob("submit", "--local", "--wait", path).returncode == 1
+
+
+@pytest.mark.parametrize("how", [("run",), ("run", "--detach"), ("submit", "--local", "--wait")], ids=" ".join)
+def test_file_names_and_environments_that_are_no_unicode_are_fine(bench: Workbench, how: tuple[str, ...]) -> None:
+    strange = os.fsdecode(b"caf\xe9")
+    bench.env["STRANGE"] = strange
+    folder = bench.folder / strange
+    folder.mkdir()
+    say = "printf %s $STRANGE | od -An -tx1; basename $PWD | od -An -tx1"
+    path = bench.write("job", worker=a_role(1, "sh", "-c", say)).rename(folder / "job.yaml")
+    assert bench.paddlejob(*how, path).returncode == 0
+    assert bench.ended("job").job.status.phase == "Completed"
+    log = bench.state_root / "default" / "job" / "logs" / "job-worker-0.paddle.log"
+    assert log.read_text().split() == ["63", "61", "66", "e9", "63", "61", "66", "e9", "0a"]
+    assert "caf\N{REPLACEMENT CHARACTER}" in bench.paddlejob("describe", "job", "--local").stdout
+
+
+def test_a_start_that_fails_in_this_process_leaves_the_name_free(
+    at_the_bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = PaddleJob.from_yaml(at_the_bench.write("again", worker=a_role(1, "true")))
+    monkeypatch.setenv("PADDLEJOB_PYTHON", sys.executable)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/no/such/python")
+        with pytest.raises(PaddleJobError, match="No such file"):
+            job.submit(local=True)
+    assert job.submit(local=True).wait(timeout=60).phase == "Completed"
+    job.delete()
