@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,10 +124,13 @@ class ThisMachine:
 
     async def delete(self, job: Job, *, force: bool = False) -> None:
         folder, state = self._state(job.metadata.key)
-        folder.mark_deleted()
-        for _ in range(2 if force else 1):
-            if state.alive:
-                os.kill(state.pid, signal.SIGTERM)
+        with explained():
+            folder.mark_deleted()
+        # A runner counts what asks it to end. Two of one kind may reach it as one.
+        for number in (signal.SIGTERM, signal.SIGHUP) if force else (signal.SIGTERM,):
+            with suppress(ProcessLookupError):
+                if state.alive:
+                    os.kill(state.pid, number)
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 if state.ended or not is_alive(state.pid, state.start_time):
