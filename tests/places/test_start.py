@@ -119,6 +119,7 @@ def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
         "[given-worker-0] here",
         "given: Completed: 1 of 1 workers succeeded",
     ]
+    assert f"File:       {path}\n" in bench.paddlejob("describe", "given", "--local").stdout
     (bench.folder / "fails").touch()
     assert bench.paddlejob("submit", "--local", "--wait", path).returncode == 1
 

@@ -47,8 +47,7 @@ def submit(
 
     async def work() -> int:
         async with ThisMachine() if where.local else where.cluster() as place:
-            folder = str(file.resolve().parent)
-            made = [await place.submit(Description(one, beside, folder)) for one in jobs]
+            made = [await place.submit(Description(one, beside, str(file.resolve()))) for one in jobs]
             for one in () if where.local else beside:
                 note(f"{label(one)} applied")
             _tell(made, output)

@@ -174,9 +174,8 @@ def _found(folder: Folder, state: State) -> Found:
 def _manifest(description: Description) -> Manifest:
     from paddlejob.local.manifest import as_manifest  # noqa: PLC0415 - only who starts a job pays for it
 
-    folder = Path(description.folder or Path.cwd())
-    document = description.document if description.folder else _at_home(description.document)
-    return as_manifest(folder / description.name, [*description.beside, document])
+    document = description.document if description.file else _at_home(description.document)
+    return as_manifest(Path(description.file or description.name), [*description.beside, document])
 
 
 def _at_home(document: Json) -> Json:
