@@ -124,6 +124,16 @@ def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
     assert bench.paddlejob("submit", "--local", "--wait", path).returncode == 1
 
 
+def test_of_several_jobs_those_are_told_that_run_when_a_later_one_is_refused(bench: Workbench) -> None:
+    good, bad = bench.write("good", worker=a_role(1, "true")), bench.write("bad", worker=a_role(1))
+    both = bench.folder / "both.yaml"
+    both.write_text(f"{good.read_text()}---\n{bad.read_text()}")
+    done = bench.paddlejob("submit", "--local", both)
+    assert (done.returncode, "entry point of paddle:test is not known" in done.stderr) == (2, True), done.stderr
+    assert done.stdout == "good submitted to namespace default: `paddlejob logs -f good --local`\n"
+    assert bench.ended("good").job.status.phase == "Completed"
+
+
 @pytest.mark.parametrize("how", [("run",), ("run", "--detach"), ("submit", "--local", "--wait")], ids=" ".join)
 def test_file_names_and_environments_that_are_no_unicode_are_fine(bench: Workbench, how: tuple[str, ...]) -> None:
     strange = os.fsdecode(b"caf\xe9")
