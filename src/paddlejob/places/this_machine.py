@@ -77,8 +77,8 @@ class ThisMachine:
         first = True
         async with aclosing(_looks()) as looks:
             async for _ in looks:
-                with explained():
-                    seen = (_found(*one) for one in folders(_root(), namespace))
+                with explained():  # whoever waits for a job's end sees it, though it expires in that moment
+                    seen = (_found(*one) for one in folders(_root(), namespace, expiring=True))
                     now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
                 now = {**dict.fromkeys(told), **now}
                 for key, one in now.items():
