@@ -13,6 +13,7 @@ import pytest
 from paddlejob import PaddleJob
 from paddlejob.errors import AlreadyExists, PaddleJobError
 from paddlejob.local.state import Folder
+from tests.cluster.waiting import wait_until
 from tests.local.test_interpreter import a_python
 from tests.local.workbench import Workbench, a_role
 
@@ -109,6 +110,21 @@ def test_python_takes_the_one_that_the_environment_names(
     job.submit(local=True).wait(timeout=60)
     assert [line.text for line in job.logs()] == [str(python.parent)]
     job.delete()
+
+
+def test_ctrl_c_while_a_job_is_being_submitted_leaves_no_job(bench: Workbench) -> None:
+    asked, go = bench.folder / "asked", bench.folder / "go"
+    slow = bench.folder / "bin" / "python"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\ntouch {asked}\nwhile [ ! -e {go} ]; do sleep 0.1; done\n")
+    slow.chmod(0o755)
+    bench.env["PATH"] = f"{slow.parent}:{bench.env['PATH']}"
+    submitting = bench.start("submit", "--local", bench.write("unwanted", worker=a_role(1, "sleep", "1000")))
+    wait_until(asked.exists)
+    submitting.send_signal(signal.SIGINT)
+    go.touch()
+    assert submitting.wait(60) == 130
+    assert "no jobs on this machine" in bench.paddlejob("list", "--local").stdout
 
 
 def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:

@@ -51,7 +51,7 @@ class ThisMachine:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
 
         await loop()
-        from asyncio import to_thread  # noqa: PLC0415 - as everywhere here: a look needs no event loop
+        import asyncio  # noqa: PLC0415 - as everywhere here: a look needs no event loop
 
         def start() -> Found:
             with explained():
@@ -59,7 +59,13 @@ class ThisMachine:
                 prepare(Asked(manifest=manifest, volumes=self._volumes, ours=self._ours)).in_background()
                 return _found(*find(_root(), manifest.job.metadata.namespace or NAMESPACE, description.name))
 
-        return await to_thread(start)
+        starting = asyncio.ensure_future(asyncio.to_thread(start))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(errors.PaddleJobError):  # a thread goes on: what it still starts, nobody wants any more
+                await self.delete((await starting).job, force=True)
+            raise
 
     async def get(self, key: Key) -> Found:
         return _found(*self._state(key))
