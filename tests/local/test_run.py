@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 from pathlib import Path
 
@@ -125,6 +127,24 @@ def test_a_second_ctrl_c_does_not_wait_for_the_stubborn(bench: Workbench) -> Non
     runner.send_signal(signal.SIGINT)
     assert runner.wait(60) == 130
     assert bench.processes(state) == []
+
+
+def test_delete_force_does_not_wait_for_the_stubborn_even_if_the_runner_has_no_time_to_listen(bench: Workbench) -> None:
+    stubborn = ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done")
+    bench.paddlejob("run", "--detach", bench.write("stubborn", worker=a_role(1, *stubborn)))
+    state = bench.in_phase("stubborn", "Running")
+    wait_until(lambda: "ready" in (log(bench, "stubborn").read_text() if log(bench, "stubborn").exists() else ""))
+    os.kill(state.pid, signal.SIGSTOP)
+    deleting = bench.start("delete", "--force", "stubborn")
+    wait_until(lambda: pending(state.pid) >= {signal.SIGTERM, signal.SIGHUP})
+    os.kill(state.pid, signal.SIGCONT)
+    assert deleting.wait(20) == 0
+    assert bench.processes(state) == []
+
+
+def pending(pid: int) -> set[int]:
+    mask = int(re.findall(r"ShdPnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[0], 16)
+    return {number for number in range(1, 32) if mask >> number - 1 & 1}
 
 
 def log(bench: Workbench, name: str) -> Path:

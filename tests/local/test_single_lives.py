@@ -81,6 +81,19 @@ def test_a_job_without_time_to_live_ends_in_order_and_is_gone_at_once(bench: Wor
     assert survivors(bench.state_root) == []
 
 
+def test_who_waits_for_a_job_without_time_to_live_sees_its_end(bench: Workbench) -> None:
+    go = bench.folder / "go"
+    worker = a_role(1, "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.1; done")
+    path = bench.write("brief", worker=worker, ttlSecondsAfterFinished=0)
+    waiting = bench.start("submit", "--local", "--wait", path)
+    bench.in_phase("brief", "Running", timeout=PATIENCE)
+    go.touch()
+    assert waiting.wait(PATIENCE) == 0
+    assert waiting.stdout is not None
+    assert waiting.stdout.read().splitlines()[-1] == "brief: Completed: 1 of 1 workers succeeded"
+    assert survivors(bench.state_root) == []
+
+
 def test_an_expired_job_is_gone_when_somebody_looks(bench: Workbench) -> None:
     path = bench.write("expiring", worker=a_role(1, "sh", "-c", "exit 5"), ttlSecondsAfterFinished=8)
     assert bench.paddlejob("run", "--detach", path).returncode == 0

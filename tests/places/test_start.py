@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from paddlejob import PaddleJob
-from paddlejob.errors import AlreadyExists
+from paddlejob.errors import AlreadyExists, PaddleJobError
 from paddlejob.local.state import Folder
+from tests.cluster.waiting import wait_until
 from tests.local.test_interpreter import a_python
 from tests.local.workbench import Workbench, a_role
 
@@ -110,6 +112,21 @@ def test_python_takes_the_one_that_the_environment_names(
     job.delete()
 
 
+def test_ctrl_c_while_a_job_is_being_submitted_leaves_no_job(bench: Workbench) -> None:
+    asked, go = bench.folder / "asked", bench.folder / "go"
+    slow = bench.folder / "bin" / "python"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\ntouch {asked}\nwhile [ ! -e {go} ]; do sleep 0.1; done\n")
+    slow.chmod(0o755)
+    bench.env["PATH"] = f"{slow.parent}:{bench.env['PATH']}"
+    submitting = bench.start("submit", "--local", bench.write("unwanted", worker=a_role(1, "sleep", "1000")))
+    wait_until(asked.exists)
+    submitting.send_signal(signal.SIGINT)
+    go.touch()
+    assert submitting.wait(60) == 130
+    assert "no jobs on this machine" in bench.paddlejob("list", "--local").stdout
+
+
 def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
     path = bench.write("given", worker=a_role(1, "sh", "-c", "echo here; [ ! -e fails ]"))
     done = bench.paddlejob("submit", "--local", "--follow", path)
@@ -118,5 +135,44 @@ def test_submit_gives_a_job_to_this_machine_too(bench: Workbench) -> None:
         "[given-worker-0] here",
         "given: Completed: 1 of 1 workers succeeded",
     ]
+    assert f"File:       {path}\n" in bench.paddlejob("describe", "given", "--local").stdout
     (bench.folder / "fails").touch()
     assert bench.paddlejob("submit", "--local", "--wait", path).returncode == 1
+
+
+def test_of_several_jobs_those_are_told_that_run_when_a_later_one_is_refused(bench: Workbench) -> None:
+    good, bad = bench.write("good", worker=a_role(1, "true")), bench.write("bad", worker=a_role(1))
+    both = bench.folder / "both.yaml"
+    both.write_text(f"{good.read_text()}---\n{bad.read_text()}")
+    done = bench.paddlejob("submit", "--local", both)
+    assert (done.returncode, "entry point of paddle:test is not known" in done.stderr) == (2, True), done.stderr
+    assert done.stdout == "good submitted to namespace default: `paddlejob logs -f good --local`\n"
+    assert bench.ended("good").job.status.phase == "Completed"
+
+
+@pytest.mark.parametrize("how", [("run",), ("run", "--detach"), ("submit", "--local", "--wait")], ids=" ".join)
+def test_file_names_and_environments_that_are_no_unicode_are_fine(bench: Workbench, how: tuple[str, ...]) -> None:
+    strange = os.fsdecode(b"caf\xe9")
+    bench.env["STRANGE"] = strange
+    folder = bench.folder / strange
+    folder.mkdir()
+    say = "printf %s $STRANGE | od -An -tx1; basename $PWD | od -An -tx1"
+    path = bench.write("job", worker=a_role(1, "sh", "-c", say)).rename(folder / "job.yaml")
+    assert bench.paddlejob(*how, path).returncode == 0
+    assert bench.ended("job").job.status.phase == "Completed"
+    log = bench.state_root / "default" / "job" / "logs" / "job-worker-0.paddle.log"
+    assert log.read_text().split() == ["63", "61", "66", "e9", "63", "61", "66", "e9", "0a"]
+    assert "caf\N{REPLACEMENT CHARACTER}" in bench.paddlejob("describe", "job", "--local").stdout
+
+
+def test_a_start_that_fails_in_this_process_leaves_the_name_free(
+    at_the_bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = PaddleJob.from_yaml(at_the_bench.write("again", worker=a_role(1, "true")))
+    monkeypatch.setenv("PADDLEJOB_PYTHON", sys.executable)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/no/such/python")
+        with pytest.raises(PaddleJobError, match="No such file"):
+            job.submit(local=True)
+    assert job.submit(local=True).wait(timeout=60).phase == "Completed"
+    job.delete()

@@ -47,11 +47,15 @@ def submit(
 
     async def work() -> int:
         async with ThisMachine() if where.local else where.cluster() as place:
-            folder = str(file.resolve().parent)
-            made = [await place.submit(Description(one, beside, folder)) for one in jobs]
-            for one in () if where.local else beside:
-                note(f"{label(one)} applied")
-            _tell(made, output)
+            made: list[Found] = []
+            try:
+                for one in jobs:
+                    made.append(await place.submit(Description(one, beside, str(file.resolve()))))
+            finally:  # if one is refused, those before it run
+                for one in beside if made and not where.local else ():
+                    note(f"{label(one)} applied")
+                if made:
+                    _tell(made, output)
             return await _look_after(place, made[0], follow=follow) if wait or follow else 0
 
     return run(work())

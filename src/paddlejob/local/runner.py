@@ -50,7 +50,7 @@ class Runner:
     ) -> None:
         self.job = here(manifest.job, endpoints.first_port)
         self._folder = folder
-        self._file = str(manifest.path)
+        self._file = os.fsencode(manifest.path).decode(errors="replace")  # names of files may be no valid Unicode
         self._supervisor = supervisor
         self._watching = watching
         self._events: list[DatedEvent] = []

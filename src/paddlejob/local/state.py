@@ -174,12 +174,13 @@ def clear_up(state: State) -> None:
         sweep(state.token, set())
 
 
-def folders(base: Path, namespace: str | None = None) -> Iterator[tuple[Folder, State]]:
-    """All local jobs, in order of namespace and name."""
+def folders(base: Path, namespace: str | None = None, *, expiring: bool = False) -> Iterator[tuple[Folder, State]]:
+    """All local jobs, in order of namespace and name; `expiring`: also those that are just removed."""
     within = "*" if namespace is None else _label("namespace", namespace)
     for path in sorted(base.glob(f"{within}/*/{FILE}")):
         folder = Folder(path.parent)
-        if state := folder.look():
+        last = folder.read() if expiring else None
+        if state := folder.look() or last:
             yield folder, state
 
 

@@ -65,11 +65,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What is submitted: the job, what stands beside it, and the folder where relative things on this machine begin."""
+    """What is submitted: the job, what stands beside it, and the file that says so; on this machine relative things
+    begin in its folder.
+    """
 
     document: Json
     beside: tuple[Json, ...] = ()
-    folder: str = ""
+    file: str = ""
 
     @property
     def job(self) -> Job:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -87,17 +88,19 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     def in_background(self) -> None:
         """Returns when the runner has taken its first look, or raises what kept it from that."""
         log = self.around.folder / LOG
-        with log.open("wb") as errors_to:
-            done = subprocess.run(
-                [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
-                input=msgspec.json.encode(self, enc_hook=str),
-                cwd=self.around.folder,  # empty: nothing there can hide a module
-                stdout=subprocess.PIPE,
-                stderr=errors_to,  # not a pipe: what the runner starts would hold it open
-                pass_fds=(self.lock,),
-                check=False,
-            )
-        os.close(self.lock)
+        try:
+            with log.open("wb") as errors_to:
+                done = subprocess.run(
+                    [sys.executable, "-c", _BOOT, str(Path(paddlejob.__file__).parent.parent)],
+                    input=pickle.dumps(self),  # not JSON: file names and environments may be no valid Unicode
+                    cwd=self.around.folder,  # empty: nothing there can hide a module
+                    stdout=subprocess.PIPE,
+                    stderr=errors_to,  # not a pipe: what the runner starts would hold it open
+                    pass_fds=(self.lock,),
+                    check=False,
+                )
+        finally:
+            os.close(self.lock)
         if STARTED not in done.stdout:
             said = log.read_text(errors="replace").strip().splitlines()
             raise PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
@@ -135,7 +138,7 @@ def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
 
 def main() -> None:
     """The whole life of a process that runs a job in the background: its order comes on standard input."""
-    start = msgspec.json.decode(sys.stdin.buffer.read(), type=Start, dec_hook=lambda kind, value: kind(value))
+    start: Start = pickle.load(sys.stdin.buffer)
     if os.fork():
         os._exit(0)  # our starter waits for this process only
     os.setsid()

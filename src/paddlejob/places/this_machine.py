@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ class ThisMachine:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
 
         await loop()
-        from asyncio import to_thread  # noqa: PLC0415 - as everywhere here: a look needs no event loop
+        import asyncio  # noqa: PLC0415 - as everywhere here: a look needs no event loop
 
         def start() -> Found:
             with explained():
@@ -59,7 +59,13 @@ class ThisMachine:
                 prepare(Asked(manifest=manifest, volumes=self._volumes, ours=self._ours)).in_background()
                 return _found(*find(_root(), manifest.job.metadata.namespace or NAMESPACE, description.name))
 
-        return await to_thread(start)
+        starting = asyncio.ensure_future(asyncio.to_thread(start))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(errors.PaddleJobError):  # a thread goes on: what it still starts, nobody wants any more
+                await self.delete((await starting).job, force=True)
+            raise
 
     async def get(self, key: Key) -> Found:
         return _found(*self._state(key))
@@ -77,8 +83,8 @@ class ThisMachine:
         first = True
         async with aclosing(_looks()) as looks:
             async for _ in looks:
-                with explained():
-                    seen = (_found(*one) for one in folders(_root(), namespace))
+                with explained():  # whoever waits for a job's end sees it, though it expires in that moment
+                    seen = (_found(*one) for one in folders(_root(), namespace, expiring=True))
                     now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
                 now = {**dict.fromkeys(told), **now}
                 for key, one in now.items():
@@ -124,10 +130,13 @@ class ThisMachine:
 
     async def delete(self, job: Job, *, force: bool = False) -> None:
         folder, state = self._state(job.metadata.key)
-        folder.mark_deleted()
-        for _ in range(2 if force else 1):
-            if state.alive:
-                os.kill(state.pid, signal.SIGTERM)
+        with explained():
+            folder.mark_deleted()
+        # A runner counts what asks it to end. Two of one kind may reach it as one.
+        for number in (signal.SIGTERM, signal.SIGHUP) if force else (signal.SIGTERM,):
+            with suppress(ProcessLookupError):
+                if state.alive:
+                    os.kill(state.pid, number)
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 if state.ended or not is_alive(state.pid, state.start_time):
@@ -171,9 +180,8 @@ def _found(folder: Folder, state: State) -> Found:
 def _manifest(description: Description) -> Manifest:
     from paddlejob.local.manifest import as_manifest  # noqa: PLC0415 - only who starts a job pays for it
 
-    folder = Path(description.folder or Path.cwd())
-    document = description.document if description.folder else _at_home(description.document)
-    return as_manifest(folder / description.name, [*description.beside, document])
+    document = description.document if description.file else _at_home(description.document)
+    return as_manifest(Path(description.file or description.name), [*description.beside, document])
 
 
 def _at_home(document: Json) -> Json:

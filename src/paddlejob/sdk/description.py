@@ -122,14 +122,13 @@ def read(source: str | Path) -> Description:
     """From a file, or from the text itself: a string of several lines is no file name."""
     try:
         if isinstance(source, str) and "\n" in source:
-            return _described(read_text(source, "the YAML"), "the YAML", Path.cwd())
-        path = Path(source)
-        return _described(read_file(path), str(path), path.resolve().parent)
+            return _described(read_text(source, "the YAML"), "the YAML")
+        return _described(read_file(Path(source)), str(source))
     except Invalid as error:
         raise ValueError(str(error)) from error
 
 
-def _described(documents: list[Document], source: str, folder: Path) -> Description:
+def _described(documents: list[Document], source: str) -> Description:
     job = only_job(source, documents)
     beside = tuple(one.body for one in documents if one.body is not job)
-    return Description(job, beside, str(folder))
+    return Description(job, beside, str(Path(source).resolve()))

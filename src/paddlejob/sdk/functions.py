@@ -39,7 +39,7 @@ def described_function(
         field: _with_code(value, name, items) if field in ROLES else value
         for field, value in plain.document["spec"].items()
     }
-    return Description({**plain.document, "spec": spec}, (code,), plain.folder)
+    return Description({**plain.document, "spec": spec}, (code,), plain.file)
 
 
 def _with_code(role: Json, name: str, items: list[Json]) -> Json:
