@@ -196,7 +196,7 @@ def unseen(job: Job) -> str:
     if job.status.phase is not None:
         return ""
     since = age(job.metadata.creation_timestamp or "")
-    return f"no operator has looked at it in {since}: is one installed? `paddlejob install` installs it"
+    return f"no operator has picked it up in {since}: is one installed? `paddlejob install` installs it"
 
 
 def logs_hint(job: Job, flag: str = "") -> str:

@@ -118,11 +118,11 @@ def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) ->
         async with AsyncExitStack() as stack:
             far = None if where.only_here else await _far(name, where, stack, is_here=near is not None)
             if near and far:
-                raise BadUse(f"{name} is on this machine and on the cluster: add --local, or -n {far[1].key.namespace}")
+                raise BadUse(f"{name} is on this machine and on the cluster: add --local or -n {far[1].key.namespace}")
             place, job = far or (ThisMachine(), near)
             if job is None:
                 within = f" in namespace {where.namespace}" if where.namespace else ""
-                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` shows all")
+                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` lists all jobs")
             return await work(place, job)
 
     return run(found())
@@ -132,7 +132,7 @@ async def _near(name: str, where: Where) -> Found | None:
     found = [one for one in await ThisMachine().list(where.namespace) if one.key.name == name]
     if len(found) > 1:
         namespaces = ", ".join(one.key.namespace for one in found)
-        raise BadUse(f"{name} is on this machine in more than one namespace ({namespaces}): add --local -n NAMESPACE")
+        raise BadUse(f"{name} is on this machine in several namespaces ({namespaces}): add --local -n NAMESPACE")
     return found[0] if found else None
 
 
@@ -149,11 +149,11 @@ async def _far(name: str, where: Where, stack: AsyncExitStack, *, is_here: bool)
             return None
         if where.only_there:
             raise
-        raise BadUse(f"{error}; there is none of that name on this machine either") from error
+        raise BadUse(f"{error}; it is not on this machine either") from error
     except (errors.PaddleJobError, _timeout()) as error:
         if not is_here:
             raise
-        note(f"note: the cluster could not be asked: {str(error) or 'no answer'}")
+        note(f"note: the cluster could not be checked: {str(error) or 'no answer'}")
         return None
 
 

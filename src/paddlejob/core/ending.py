@@ -113,7 +113,9 @@ def _loss(slot: Slot) -> Failure:
     target = targeted(slot.pod) if slot.pod else None
     if target:
         return Failure(pod=slot.name, reason=target.reason or reasons.POD_LOST, message=target.message)
-    return Failure(pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job ran")
+    return Failure(
+        pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job was running"
+    )
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:

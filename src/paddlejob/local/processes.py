@@ -108,7 +108,7 @@ class Supervisor:
             )
         except OSError as error:
             ours.close()
-            raise SupervisorLost(f"cannot start {sys.executable} to look after processes: {error.strerror}") from error
+            raise SupervisorLost(f"cannot start {sys.executable} to supervise processes: {error.strerror}") from error
         finally:
             theirs.close()
         return cls(process, ours, token)
@@ -132,7 +132,7 @@ class Supervisor:
             self._finish()
             how = f"signal {-code}" if (code := self._process.returncode) < 0 else f"exit code {code}"
             raise SupervisorLost(
-                f"the supervisor of the job's processes (pid {self.pid}) ended with {how}; all of them were ended"
+                f"the supervisor of the job's processes (pid {self.pid}) ended with {how}; they were all killed"
             )
 
     def launch(self, id: str, process: Process, log: str) -> None:

@@ -172,7 +172,7 @@ class Runner:
         self._report(ended=True)
 
     def _say_stopped(self) -> None:
-        message = "it was stopped before its end"
+        message = "it was stopped before it ended"
         status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
         self.job = msgspec.structs.replace(self.job, status=status)
         self._events.append(DatedEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))

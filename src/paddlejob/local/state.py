@@ -1,8 +1,8 @@
 """What is known of local jobs, on disk and for their owner only, so that other terminals can ask.
 
-One folder per job, one file that is always whole (written beside and renamed). A job whose runner is gone without
-saying goodbye is recognised by the runner's pid and start time. One whose ttlSecondsAfterFinished is over is not there
-any more: whoever looks removes it.
+One folder per job, one file that is always whole (written beside and renamed). A job whose runner died is
+recognised by the runner's pid and start time. A job whose ttlSecondsAfterFinished has passed no longer exists: the
+first to look removes it.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ class Folder:
         try:
             lock = Lock.take(self.lock)
         except BlockingIOError as error:
-            raise AlreadyExists(f"another process starts or removes {name} at this moment: try again") from error
+            raise AlreadyExists(f"another process is starting or deleting {name}: try again") from error
         try:
             if (state := self.read()) and state.alive:
-                said = f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`"
+                said = f"{name} is already running here (process {state.pid}): delete it with `paddlejob delete {name}`"
                 raise AlreadyExists(said)
             if state:
                 clear_up(state)
@@ -187,7 +187,7 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     state = folder.look()
     if state is None:
         raise NotFound(
-            f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
+            f"there is no job {name} in namespace {namespace} on this machine: `paddlejob list --local` lists all jobs"
         )
     return folder, state
 
@@ -197,5 +197,5 @@ def explained() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        said = f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"
+        said = f"cannot write the job's state to {root(os.environ)}: {error.strerror or error}"
         raise PaddleJobError(said) from error

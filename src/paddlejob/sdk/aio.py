@@ -119,7 +119,7 @@ class AsyncPaddleJob(Written):
         except asyncio.TimeoutError as error:
             now = await self.status()
             said = ": ".join(filter(None, (now.phase or "Pending", now.reason, now.message)))
-            raise Timeout(f"{self.job_name} has not ended within {timeout:g} s: it is {said}") from error
+            raise Timeout(f"{self.job_name} has not ended after {timeout:g} s: it is {said}") from error
         if last.phase != "Completed":
             raise JobFailed(_failure(self.job_name, last))
         return last
@@ -183,7 +183,7 @@ class AsyncPaddleJob(Written):
 
     def _known(self) -> Submitted:
         if self.submitted is None:
-            raise NotSubmitted(f"{self.job_name} was not submitted: call submit() first, or get() to find an old one")
+            raise NotSubmitted(f"{self.job_name} was not submitted: call submit() first, or get() for an existing job")
         return self.submitted
 
 
@@ -197,7 +197,7 @@ def _place(
     """Loaded when needed: whoever trains inside a job, or runs one here, needs no HTTP client."""
     if local:
         if context or kubeconfig:
-            raise ValueError("local=True runs on this machine: context and kubeconfig have no meaning there")
+            raise ValueError("local=True runs on this machine: context and kubeconfig do not apply there")
         from paddlejob.places.this_machine import ThisMachine  # noqa: PLC0415 - see above
 
         return partial(ThisMachine, _folders(volumes or {}), Path(sys.executable))
@@ -212,7 +212,7 @@ def _folders(volumes: Mapping[str, str | Path]) -> dict[str, Path]:
     found = {name: Path(path).resolve() for name, path in volumes.items()}
     for name, path in found.items():
         if not path.is_dir():
-            raise ValueError(f"volumes: {name} is to be in {path}, and there is no such folder")
+            raise ValueError(f"volumes: {name} is mapped to {path}, but there is no such folder")
     return found
 
 
@@ -223,7 +223,7 @@ def _document(job: Job, metadata: dict[str, Any]) -> dict[str, Any]:
 def _failure(name: str, status: Status) -> str:
     if status.phase != "Failed":
         while_ = "" if status.reason == reasons.STOPPED else f", while it was {status.phase}"
-        return f"{name} was stopped before its end{while_}"
+        return f"{name} was stopped before it ended{while_}"
     said = f"{name} failed: {status.message}"
     if (failure := status.failure) is None:
         return said
