@@ -62,7 +62,7 @@ class AsyncPaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> AsyncPaddleJob:
-        """A job that somebody submitted before."""
+        """A job that was submitted before."""
         enter = _place(local=local, context=context, kubeconfig=kubeconfig)
         async with enter() as place:
             found = await place.get(Key(namespace or place.namespace, job_name))
@@ -73,7 +73,7 @@ class AsyncPaddleJob(Written):
 
     @property
     def namespace(self) -> str | None:
-        """Where it is, or is to be; None: where your kubeconfig points."""
+        """The job's namespace; None until submitted if it is to be your kubeconfig's."""
         return self.submitted.key.namespace if self.submitted else self.description.namespace
 
     @property
@@ -88,7 +88,7 @@ class AsyncPaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> AsyncPaddleJob:
-        """Hand it to the cluster of your kubeconfig, or with `local=True` to this machine's processes.
+        """Submit it to the cluster of your kubeconfig, or with `local=True` run it on this machine.
 
         `volumes` says where a volume's data is on this machine, by the volume's name or its claim's.
         """
@@ -113,7 +113,7 @@ class AsyncPaddleJob(Written):
             return job.status
 
     async def wait(self, timeout: float | None = None) -> Status:
-        """Until the job has ended. Raises JobFailed when it did not end well, Timeout when it takes too long."""
+        """Wait until the job has ended. Raises JobFailed if it failed or was stopped, Timeout if it takes too long."""
         try:
             last = await asyncio.wait_for(self._last(), timeout)
         except asyncio.TimeoutError as error:
@@ -143,7 +143,7 @@ class AsyncPaddleJob(Written):
         index: int | None = None,
         tail: int | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """What the pods print, to be iterated with `async for`; with `follow=True` until the job ends."""
+        """The lines that the pods print, for `async for`; with `follow=True` until the job ends."""
         if role not in (*ROLES, "all"):
             raise ValueError(f"role must be one of {', '.join(ROLES)} and all, not {role!r}")
         index = None if index is None else check.count("index", index, 0)
@@ -168,7 +168,7 @@ class AsyncPaddleJob(Written):
             await place.scale(job, trainers)
 
     async def suspend(self) -> None:
-        """Take its pods away and keep the job; `resume` starts it afresh."""
+        """Delete its pods but keep the job; `resume` starts it again from the beginning."""
         async with self._at_its_place() as (place, job):
             await place.change(job, {"suspend": True})
 
@@ -177,7 +177,7 @@ class AsyncPaddleJob(Written):
             await place.change(job, {"suspend": False})
 
     async def delete(self) -> None:
-        """End it and remove it, with its pods and logs."""
+        """Delete it, with its pods and logs."""
         async with self._at_its_place() as (place, job):
             await place.delete(job)
 
