@@ -100,7 +100,7 @@ def test_a_folder_for_the_state_that_cannot_be_written_is_told(bench: Workbench)
     bench.env["XDG_STATE_HOME"] = "/proc/nowhere"
     done = bench.paddlejob("run", bench.write("homeless", worker=a_role(1, "true")))
     assert done.returncode == 1
-    assert "cannot write the job's state to /proc/nowhere" in done.stderr
+    assert "cannot read or write job state in /proc/nowhere" in done.stderr
     assert "Traceback" not in done.stderr
 
 

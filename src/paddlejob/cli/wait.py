@@ -1,4 +1,4 @@
-"""`paddlejob wait`: come back when a job has ended, or is as far as asked."""
+"""`paddlejob wait`: return when a job has ended, or has reached the state given with --for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddlejob.errors import Timeout
 from paddlejob.places.place import Found, Place, life, loop
 from paddlejob.terminal import plain
 
-# So long an operator may take to look at a new job before its absence is the likely reason.
+# If no operator has picked up a new job after this long, there is probably none.
 PATIENCE = 10.0
 
 Goal = Literal["End", "Running", "Suspended", "Completed", "Failed", "Deleted"]

@@ -1,7 +1,7 @@
 """Where a job is: the flags that every command about jobs has, and which job a name means.
 
-`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are looked at,
-and never silently one of two is taken.
+`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are searched,
+and a name that is in both is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Enter = Callable[[], Place]
 
-# So long a cluster may take to say whether it has a job too that was found on this machine.
+# How long to wait for a cluster to say whether it also has a job that was found on this machine.
 PATIENCE = 3.0
 
 JobName = Annotated[str, Parameter(help="The job's name.")]
@@ -87,10 +87,10 @@ def cluster_is_configured() -> bool:
 
 
 def run(work: Coroutine[Any, Any, R]) -> R:
-    """What comes of it.
+    """Run the coroutine and return its result, if possible without an event loop.
 
-    Who only looks at this machine never waits, and gets no event loop: to load one takes as long as the look itself.
-    Whatever needs one awaits `places.place.loop` before.
+    A command that only reads this machine's files never waits, and loading asyncio takes as long as reading them. Code
+    that needs a loop must first await `places.place.loop`, which suspends the coroutine: then asyncio runs the rest.
     """
     try:
         work.send(None)
@@ -111,7 +111,7 @@ def on_cluster(target: Target, work: Callable[[Cluster], Awaitable[R]]) -> R:
 
 
 def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) -> R:
-    """Do it where the job is."""
+    """Find the job by its name, here or on the cluster, and do `work` with it there."""
 
     async def found() -> R:
         near = None if where.only_there else await _near(name, where)

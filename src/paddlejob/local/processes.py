@@ -114,7 +114,7 @@ class Supervisor:
         return cls(process, ours, token)
 
     async def listen(self, on_event: Callable[[ProcessEvent], None]) -> None:
-        """Tell of every event until closed. Raises SupervisorLost, after sweeping, if the supervisor ends before."""
+        """Pass on every event until closed. Raises SupervisorLost, after a sweep, if the supervisor dies first."""
         async with self._reading:
             if self._ended:
                 return
@@ -194,7 +194,7 @@ class Supervisor:
             return b""
 
     def _finish(self) -> None:
-        """Its end of the channel is closed, so it is as good as gone. Unless it ended in order, sweep."""
+        """The supervisor closed its end of the channel, so it has exited or will now. Unless with 0, sweep."""
         if self._ended:
             return
         self._ended = self._closing = True

@@ -87,7 +87,7 @@ class Folder:
         return self.path.parent / f".{self.path.name}.lock"  # no job's name begins with a dot
 
     def claim(self) -> Lock:
-        """Make it anew for a run, unless one goes on. Whoever has the lock frees it when the state names its runner."""
+        """Empty it for a new run unless the job is running. The caller frees the lock when the state names a runner."""
         name = self.path.name
         for each in (self.path.parent.parent, self.path.parent):
             each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class Folder:
 
     @property
     def deleted(self) -> bool:
-        """Whether somebody ends the job to remove it."""
+        """Whether the job is being stopped because somebody deletes it."""
         return (self.path / DELETED).exists()
 
     def mark_deleted(self) -> None:
@@ -161,10 +161,10 @@ class Folder:
 
 
 def _label(what: str, said: str) -> str:
-    """Both become folders, so neither may say where: a DNS label names nothing but itself."""
+    """Names become folders, so only DNS labels are allowed: they cannot contain `/` or `..`."""
     if is_label(said):
         return said
-    raise Invalid(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
+    raise Invalid(f"{said!r} cannot be the name of a {what}: use at most 63 lower-case letters, digits and '-'")
 
 
 def clear_up(state: State) -> None:
@@ -197,5 +197,5 @@ def explained() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        said = f"cannot write the job's state to {root(os.environ)}: {error.strerror or error}"
+        said = f"cannot read or write job state in {root(os.environ)}: {error.strerror or error}"
         raise PaddleJobError(said) from error

@@ -1,6 +1,6 @@
-"""Jobs on this machine: what their runners write down is read, and what they are asked is left for them.
+"""Jobs on this machine: reads the state that their runners write, and leaves requests for the runners to pick up.
 
-A runner has a process of its own, so that a job outlives a notebook cell. What such a job cannot do says so.
+A runner has its own process, so a job outlives a notebook cell. What a job here cannot do raises `NotHere`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ThisMachine:
 
 
 async def _looks() -> AsyncGenerator[None, None]:
-    """At once, then again and again: whoever writes a state tells nobody."""
+    """Ticks at once and then every PAUSE: a state file is polled, because its writer notifies nobody."""
     yield
     await loop()
     from asyncio import sleep  # noqa: PLC0415 - as above
