@@ -61,14 +61,14 @@ class EtcdClient:
             async with self._session.post(f"http://{server}/v3/kv/{what}", json=body) as response:
                 if response.status != 200:
                     text = (await response.text())[:200]
-                    raise EtcdError(f"etcd at {server} answers {response.status} to a {what}: {text}")
+                    raise EtcdError(f"etcd at {server} answered {response.status} to a {what}: {text}")
                 answer = await response.json(content_type=None)
         except asyncio.TimeoutError as error:
-            raise EtcdError(f"etcd at {server} does not answer within {self._timeout:g} s") from error
+            raise EtcdError(f"etcd at {server} did not answer within {self._timeout:g} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise EtcdError(f"etcd at {server} cannot be reached: {error}") from error
         if not isinstance(answer, dict):
-            raise EtcdError(f"what listens at {server} is no etcd: it answers {str(answer)[:100]}")
+            raise EtcdError(f"the server at {server} is not an etcd: it answered {str(answer)[:100]}")
         return answer
 
 

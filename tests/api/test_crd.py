@@ -148,7 +148,7 @@ REFUSED = {
     "no container": "a role needs a container",
     "a pod that never ends": "restartPolicy Always never ends",
     "too many pods": "at most 10000 pods",
-    "requests above replicas": "requests is the least number",
+    "requests above replicas": "requests is the smallest number",
     "limits below replicas": "limits is the largest number",
     "servers in an elastic job": "elastic jobs have no parameter servers",
     "a name that is no label": "becomes part of host names",

@@ -37,8 +37,11 @@ def test_every_rule_has_a_sample() -> None:
 SAID: dict[str, tuple[Json, str]] = {
     "a misspelt field": (changed("spec.backofLimit", 1), "there is no such field: did you mean `backoffLimit`?"),
     "a field in other letters": (in_pod("Hostname", "a"), "there is no such field: did you mean `hostname`?"),
-    "a field unlike any": (changed("spec.worker.zzz", 1), "there is no such field: here go replicas, requests, limits"),
-    "a field unlike any of many": (in_pod("zzz", 1), "remove it, or check how far it is indented"),
+    "a field unlike any": (
+        changed("spec.worker.zzz", 1),
+        "there is no such field: use one of replicas, requests, limits",
+    ),
+    "a field unlike any of many": (in_pod("zzz", 1), "remove it, or check its indentation"),
     "a value unlike any": (
         changed("spec.intranet", "Pigeon"),
         '"Pigeon" is unknown: write Host or HostNetwork or PodIP',
@@ -52,7 +55,7 @@ SAID: dict[str, tuple[Json, str]] = {
     "a list for a mapping": (changed("spec.worker.template", []), "must be a mapping (lines of `key: value`)"),
     "too little": (changed("spec.backoffLimit", -1), "must be 0 or more, not -1"),
     "too much": (changed("spec.withGloo", 3), "must be 2 or less, not 3"),
-    "no quantity": (in_pod("overhead", {"cpu": "1 CPU"}), '"1 CPU" is no quantity: write a number with a unit'),
+    "no quantity": (in_pod("overhead", {"cpu": "1 CPU"}), '"1 CPU" is not a quantity: write a number with a unit'),
     "nothing": (in_pod("containers", [None]), "must be a mapping (lines of `key: value`), not nothing"),
 }
 

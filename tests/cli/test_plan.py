@@ -54,7 +54,7 @@ def test_other_forms_can_be_read_too(alone: Person) -> None:
 def test_a_job_that_would_become_nothing_says_why(alone: Person) -> None:
     said = alone.pipes("plan", "-", stdin=json.dumps(a_job("none", suspend=True)))
     assert said.code == 2
-    assert "none: nothing would be made: " in said.sentence
+    assert "none: nothing would be created: " in said.sentence
 
 
 def test_a_wrong_job_is_told_whole(alone: Person) -> None:

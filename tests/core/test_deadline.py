@@ -27,7 +27,7 @@ def test_a_job_that_runs_too_long_fails_at_its_time_and_not_before() -> None:
     world.now = NOW + seconds(60)
     status = world.turn().status
     assert (status.phase, status.reason, status.failure) == ("Failed", "DeadlineExceeded", None)
-    assert status.message == "it did not complete within activeDeadlineSeconds, 60 s after its start"
+    assert status.message == "it did not complete within activeDeadlineSeconds (60 s after its start)"
     assert status.completion_time == "2026-05-04T12:01:00Z"
 
 
@@ -47,7 +47,7 @@ def test_a_job_that_does_not_get_to_run_fails_and_says_why_it_waited() -> None:
     world.now = NOW + seconds(30)
     status = world.turn().status
     assert (status.phase, status.reason) == ("Failed", "StartingDeadlineExceeded")
-    assert "within startingDeadlineSeconds, 30 s: QuotaExceeded: Pod train-worker-0" in status.message
+    assert "within startingDeadlineSeconds (30 s): QuotaExceeded: Pod train-worker-0" in status.message
 
 
 def test_each_restart_has_its_own_time_to_start_but_all_share_the_time_to_run() -> None:

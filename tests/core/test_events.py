@@ -39,7 +39,7 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[JobEvent, ...]]] = {
     ),
     "nothing new": (PENDING, status("Pending"), ()),
     "starting is not worth a word": (PENDING, status("Starting"), ()),
-    "running": (PENDING, status("Running"), (JobEvent("Normal", "Started", "all pods run", 0),)),
+    "running": (PENDING, status("Running"), (JobEvent("Normal", "Started", "all pods are running", 0),)),
     "still running": (a_job().in_phase("Running"), status("Running"), ()),
     "completed": (PENDING, status("Completed", message="done"), (JobEvent("Normal", "Completed", "done", 0),)),
     "failed": (PENDING, status("Failed", "Error", "bad"), (JobEvent("Warning", "Failed", "bad", 0),)),
@@ -55,12 +55,12 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[JobEvent, ...]]] = {
     "stalled while it begins to run": (
         PENDING,
         stalled("CrashLoopBackOff", "Running"),
-        (JobEvent("Warning", "CrashLoopBackOff", "why", 0), JobEvent("Normal", "Started", "all pods run", 0)),
+        (JobEvent("Warning", "CrashLoopBackOff", "why", 0), JobEvent("Normal", "Started", "all pods are running", 0)),
     ),
     "in a later attempt": (
         PENDING.with_status(restarts=2, attempt=2),
         status("Running", restarts=2, attempt=2),
-        (JobEvent("Normal", "Started", "all pods run", 2),),
+        (JobEvent("Normal", "Started", "all pods are running", 2),),
     ),
     "restarted": (
         PENDING.with_status(phase="Running"),
@@ -75,7 +75,7 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[JobEvent, ...]]] = {
     "an elastic worker is replaced": (
         an_elastic_job().in_phase("Running").with_status(world=World(comebacks=1)),
         status("Running", world=World(comebacks=2)),
-        (JobEvent("Warning", "Replaced", "a worker that had gone is replaced, the others stay", 2),),
+        (JobEvent("Warning", "Replaced", "replacing a lost worker; the others keep running", 2),),
     ),
     "an elastic job without an etcd": (
         an_elastic_job(),
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[JobBuilder, Status, tuple[JobEvent, ...]]] = {
     "suspended": (
         PENDING,
         status("Suspended", attempt=1),
-        (JobEvent("Normal", "Suspended", "no pods exist until it is resumed", 1),),
+        (JobEvent("Normal", "Suspended", "the job has no pods until it is resumed", 1),),
     ),
     "resumed": (
         PENDING.with_status(phase="Suspended"),

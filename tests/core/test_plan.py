@@ -63,7 +63,7 @@ def test_a_new_job_has_an_event_and_its_pods_are_made_servers_first() -> None:
 def test_a_job_that_runs_says_so() -> None:
     job = a_ps_job().in_phase("Starting").build()
     made = plan(job, observe(job, [*running(job), a_config_map(job)]), NOW)
-    assert (made.events, made.actions) == ((JobEvent("Normal", "Started", "all pods run", 0),), ())
+    assert (made.events, made.actions) == ((JobEvent("Normal", "Started", "all pods are running", 0),), ())
     assert (made.status.phase, made.status.start_time) == ("Running", EARLIER)
     found = made.status.condition("Running")
     assert found is not None
@@ -123,7 +123,7 @@ def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     assert kinds(made) == ["JobEvent"]
     assert made.status.phase == "Restarting"
     assert made.status.failure == Failure(
-        pod="train-ps-0", reason="PodLost", message="pod train-ps-0 was deleted while the job ran"
+        pod="train-ps-0", reason="PodLost", message="pod train-ps-0 was deleted while the job was running"
     )
 
 

@@ -43,7 +43,7 @@ def test_its_etcd_is(job: JobBuilder, expected: str) -> None:
 MEETING_STALLS: dict[str, tuple[str, str, str]] = {
     "an address": (ETCD, "", ""),
     "none at all": ("", "EtcdMissing", "annotation batch.paddlepaddle.org/etcd-server, or start the operator with"),
-    "a host name": ("etcd.infra:2379", "EtcdAddress", "such as 10.96.0.50:2379, and is etcd.infra:2379"),
+    "a host name": ("etcd.infra:2379", "EtcdAddress", "such as 10.96.0.50:2379, not as etcd.infra:2379"),
     "an address without a port": ("10.96.0.50", "EtcdAddress", "must be given as ADDRESS:PORT"),
     "an IPv6 address": ("[fd00::1]:2379", "EtcdAddress", "must be given as ADDRESS:PORT"),
     "a port in no digits we know": ("10.96.0.50:²", "EtcdAddress", "must be given as ADDRESS:PORT"),
@@ -68,7 +68,7 @@ def test_an_etcd_that_fails_is_a_stall() -> None:
     cause = etcd_stall(JOB.build(), heard(Answer(ID, NOW, error="etcd at 10.96.0.50:2379 cannot be reached")))
     assert cause is not None
     assert cause.reason == "EtcdUnreachable"
-    assert cause.message.startswith("etcd at 10.96.0.50:2379 cannot be reached: see that")
+    assert cause.message.startswith("etcd at 10.96.0.50:2379 cannot be reached: check that")
 
 
 SECONDS = timedelta(seconds=1)

@@ -163,8 +163,8 @@ def test_no_free_ports_are_told_before_what_pods_say() -> None:
     seen = observe(job, refusals=[a_refusal("Pod", "x")], ports=Ports(full="20000,20030"))
     assert stall(job, seen) == Stall(
         "NoPorts",
-        "no 40 ports in a row are free within the operator's --port-range 20000,20030:"
-        " it goes on when another job ends, or with a wider range",
+        "there are no 40 free ports in a row in the operator's --port-range 20000,20030:"
+        " the job continues when another job ends, or with a wider range",
     )
     settled = a_job().with_workers(2).by("Host").with_ports(20000).build()
     assert stall(settled, observe(settled, ports=Ports(full="20000,20030"))) is None

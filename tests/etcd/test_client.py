@@ -61,9 +61,9 @@ def http(status: str, body: bytes) -> bytes:
 
 
 NO_ETCD: dict[str, tuple[bytes | None, str]] = {
-    "never answers": (None, "does not answer within 0.3 s"),
-    "refuses": (http("401 Unauthorized", b'{"error":"no user"}'), 'answers 401 to a range: {"error":"no user"}'),
-    "talks of something else": (http("200 OK", b"[]"), "is no etcd"),
+    "never answers": (None, "did not answer within 0.3 s"),
+    "refuses": (http("401 Unauthorized", b'{"error":"no user"}'), 'answered 401 to a range: {"error":"no user"}'),
+    "talks of something else": (http("200 OK", b"[]"), "is not an etcd"),
     "is not even HTTP": (b"SSH-2.0-x\r\n", "cannot be reached"),
     "answers nonsense": (http("200 OK", b"<html>"), "cannot be reached"),
 }

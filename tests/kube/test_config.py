@@ -133,7 +133,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "not yaml": ("a: [", "is not YAML"),
     "another shape": ("clusters: 7", "is not a kubeconfig"),
     "empty": ("", "no current-context"),
-    "no such context": ("current-context: x\ncontexts: [{name: y}]", "no context 'x'; there are: y"),
+    "no such context": ("current-context: x\ncontexts: [{name: y}]", "no context 'x'; known contexts: y"),
     "no such cluster": ("current-context: x\ncontexts: [{name: x, context: {cluster: c}}]", "no cluster 'c'"),
     "cluster without server": (
         "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c}]",

@@ -95,7 +95,7 @@ async def test_a_plugin_is_told_the_cluster_and_its_environment(tmp_path: Path) 
         "interactiveMode": "Never",
     }
     config = load_config(str(a_kubeconfig(tmp_path, cluster=cluster, user={"exec": exec_})))
-    with pytest.raises(ConfigError, match="exit code 3: and said nothing"):
+    with pytest.raises(ConfigError, match="it exited with code 3: no output"):
         await config.auth.credentials()
     assert (tmp_path / "args").read_text() == "--flag more\n"
     assert json.loads((tmp_path / "info").read_text()) == {
@@ -126,7 +126,7 @@ async def test_a_missing_plugin_says_how_to_install_it(tmp_path: Path, hint: str
 
 
 BROKEN: dict[str, tuple[str, str]] = {
-    "fails": ("echo 'log in first' >&2; exit 1", "exit code 1: log in first"),
+    "fails": ("echo 'log in first' >&2; exit 1", "exited with code 1: log in first"),
     "prints nonsense": ("echo nonsense", "did not print an ExecCredential"),
     "another version": ('echo \'{"apiVersion":"other"}\'', "answered in other, but the kubeconfig asks for"),
     "no version": ("echo '{}'", "answered in no apiVersion"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddlejob.local.proc import is_alive, start_time
+
 from tests.cluster.waiting import wait_until
 
 

@@ -30,7 +30,7 @@ def test_whoever_runs_a_job_that_another_deletes_is_not_sent_to_logs_that_are_go
     assert bench.paddlejob("delete", "gone").stdout == "gone deleted\n"
     assert runner.wait(60) == 130
     assert runner.stdout is not None
-    assert runner.stdout.read().splitlines()[-1] == "gone: stopped; it was deleted: its logs are removed"
+    assert runner.stdout.read().splitlines()[-1] == "gone: stopped; it was deleted: its logs are gone"
     assert not (bench.state_root / "default" / "gone").exists()
 
 
@@ -43,9 +43,9 @@ def test_a_job_that_was_stopped_says_so_wherever_it_is_asked(bench: Workbench) -
     assert "halted: stopped; logs are in " in runner.stdout.read().splitlines()[-1]
     assert bench.paddlejob("list").stdout.splitlines()[1].split()[:2] == ["halted", "Stopped"]
     page = bench.paddlejob("describe", "halted").stdout
-    assert "Why:        Stopped: it was stopped before its end" in page
+    assert "Why:        Stopped: it was stopped before it ended" in page
     waited = bench.paddlejob("wait", "halted")
-    assert (waited.returncode, waited.stdout) == (1, "halted: Stopped: it was stopped before its end\n")
+    assert (waited.returncode, waited.stdout) == (1, "halted: Stopped: it was stopped before it ended\n")
 
 
 def test_a_bar_is_one_line_among_the_last_of_a_failure(bench: Workbench) -> None:

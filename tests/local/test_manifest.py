@@ -52,9 +52,9 @@ def test_every_example_of_the_documents_can_be_read() -> None:
 
 BAD = {
     "not YAML": ("a: [", "is not YAML"),
-    "empty": ("", "it holds nothing"),
-    "two jobs": (JOB + "---" + JOB, "holds 2"),
-    "no job": (OTHERS, "holds no PaddleJob, only ConfigMap, Secret"),
+    "empty": ("", "it contains nothing"),
+    "two jobs": (JOB + "---" + JOB, "but has 2"),
+    "no job": (OTHERS, "contains no PaddleJob, only ConfigMap, Secret"),
     "another version": (JOB.replace("/v1", "/v9"), "write batch.paddlepaddle.org/v1"),
     "a wrong type": (JOB.replace("replicas: 2", "replicas: two"), "spec.worker.replicas"),
     "no workers": (JOB.replace("replicas: 2", "replicas: 0"), "never ends"),

@@ -119,7 +119,7 @@ ONE_MISTAKE = {
     "no kind": (JOB.replace("kind: PaddleJob\n", ""), "job.yaml:1:1: kind is missing: write PaddleJob"),
     "a key that stands twice": (
         JOB.replace("replicas: 2", "replicas: 2\n    replicas: 3"),
-        "job.yaml:8:5: spec.worker.replicas is there twice, first at line 7: keep one",
+        "job.yaml:8:5: spec.worker.replicas is set twice, first at line 7: keep one",
     ),
     "a mistake in the second document": (
         f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\n---\n{JOB}  suspend: 1\n",
@@ -143,19 +143,19 @@ ONE_MISTAKE = {
     ),
     "words": ("just words", "job.yaml:1:1: an object is a mapping that begins with apiVersion and kind"),
     "a list": ("- 1\n- 2\n", "job.yaml:1:1: an object is a mapping that begins with apiVersion and kind"),
-    "an open bracket": ("a: [\n", "it ends in the middle; is a bracket or a quote left open?"),
+    "an open bracket": ("a: [\n", "it ends in the middle: is a bracket or quote left open?"),
     "a tab": (
         JOB.replace("    replicas", "\treplicas"),
         "job.yaml:7:1: is not YAML: a tab cannot indent YAML: write spaces",
     ),
-    "a colon in a value": ("a: b: c\n", "write a value that holds a colon in quotes"),
-    "an anchor that holds itself": ("a: &a\n  b: *a\n", "job.yaml:1:4: is not YAML: an anchor holds itself"),
+    "a colon in a value": ("a: b: c\n", "put a value that contains a colon in quotes"),
+    "an anchor that holds itself": ("a: &a\n  b: *a\n", "job.yaml:1:4: is not YAML: an anchor contains itself"),
     "an unknown tag": ("a: !secret b\n", "job.yaml:1:4: is not YAML: could not determine a constructor"),
     "no text": ("a: \x00\n", "job.yaml: is not YAML: "),
-    "two jobs": (f"{JOB}---\n{JOB}", "job.yaml: it must hold one PaddleJob, and holds 2, at lines 1 and 15"),
-    "no job": (f"{OTHER}\n", "job.yaml: it holds no PaddleJob, only Deployment: write a document with kind:"),
+    "two jobs": (f"{JOB}---\n{JOB}", "job.yaml: it must contain one PaddleJob, but has 2, at lines 1 and 15"),
+    "no job": (f"{OTHER}\n", "job.yaml: it contains no PaddleJob, only Deployment: add a document with kind:"),
     "an object without a name": ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", "job.yaml:3:1: metadata.name is missing"),
-    "nothing": ("# nothing\n", "job.yaml: it holds nothing: write a document with kind: PaddleJob"),
+    "nothing": ("# nothing\n", "job.yaml: it contains nothing: add a document with kind: PaddleJob"),
 }  # fmt: skip
 
 
@@ -206,5 +206,5 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"nowhere\.yaml: cannot be read: No such file"):
         read_file(tmp_path / "nowhere.yaml")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(Invalid, match="binary: is not a text file in UTF-8"):
+    with pytest.raises(Invalid, match="binary: is not a UTF-8 text file"):
         read_file(tmp_path / "binary")

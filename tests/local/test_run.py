@@ -68,7 +68,10 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         },
         "--volume d=PATH",
     ),
-    "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
+    "a suspended job": (
+        {"worker": a_role(1, "true"), "suspend": True},
+        "jobs cannot be resumed on this machine: remove it",
+    ),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
     "more replicas than the limit": ({"worker": {**a_role(2, "true"), "limits": 1}}, "set it to replicas or above"),
     "fewer replicas than the least": ({"worker": {**a_role(2, "true"), "requests": 3}}, "set it to replicas or below"),
@@ -99,7 +102,7 @@ def test_a_folder_for_the_state_that_cannot_be_written_is_told(bench: Workbench)
     bench.env["XDG_STATE_HOME"] = "/proc/nowhere"
     done = bench.paddlejob("run", bench.write("homeless", worker=a_role(1, "true")))
     assert done.returncode == 1
-    assert "cannot keep the job's state in /proc/nowhere" in done.stderr
+    assert "cannot read or write job state in /proc/nowhere" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -156,7 +159,7 @@ def test_two_jobs_of_one_name_cannot_run_at_once_but_one_after_the_other(bench: 
     assert bench.paddlejob("run", "--detach", path).returncode == 0
     bench.in_phase("single", "Running")
     second = bench.paddlejob("run", path)
-    assert (second.returncode, "runs here already" in second.stderr) == (2, True)
+    assert (second.returncode, "is already running here" in second.stderr) == (2, True)
     assert bench.paddlejob("delete", "single").returncode == 0
     assert bench.paddlejob("run", path, "--", "true").returncode == 0
 
@@ -171,7 +174,7 @@ def test_other_terminals_can_list_describe_read_wait_and_delete(bench: Workbench
     assert "shared-worker-0" in page
     wait_until(lambda: "[shared-worker-0] line one" in bench.paddlejob("logs", "shared").stdout)
     late = bench.paddlejob("wait", "shared", "--timeout", "0.1")
-    assert (late.returncode, "has not ended within 0.1 s" in late.stderr) == (1, True)
+    assert (late.returncode, "has not ended after 0.1 s" in late.stderr) == (1, True)
     assert bench.paddlejob("delete", "shared").stdout == "shared deleted\n"
     assert not is_alive(state.pid, state.start_time)
     assert bench.processes(state) == []

@@ -75,7 +75,7 @@ def test_a_job_without_time_to_live_ends_in_order_and_is_gone_at_once(bench: Wor
     done = bench.paddlejob("run", path, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[brief-worker-0] last words" in done.stdout
-    assert "its logs are removed" in done.stdout
+    assert "its logs are gone" in done.stdout
     assert polite.exists()
     assert "no jobs on this machine" in bench.paddlejob("list").stdout
     assert survivors(bench.state_root) == []

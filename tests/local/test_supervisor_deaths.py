@@ -119,5 +119,5 @@ async def test_words_to_a_dead_supervisor_are_dropped(tmp_path: Path) -> None:
 
 def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/none/python")
-    with pytest.raises(SupervisorLost, match="cannot start /none/python to look after processes: No such file"):
+    with pytest.raises(SupervisorLost, match="cannot start /none/python to supervise processes: No such file"):
         Supervisor.fork()

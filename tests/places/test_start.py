@@ -39,7 +39,7 @@ def test_of_many_starts_at_the_same_moment_one_runs_and_the_others_are_told(benc
     ends = [(one.wait(60), one.stdout.read() if one.stdout else "") for one in starts]
     assert sorted(code for code, _ in ends) == [0, 2, 2, 2], ends
     for code, said in ends:
-        assert code == 0 or "runs here already" in said or "another process starts or removes single" in said, said
+        assert code == 0 or "already running here" in said or "is starting or deleting single" in said, said
     assert len(bench.processes(bench.in_phase("single", "Running"))) == 1
     assert not bench.processes(bench.state("single"))[1:]
     assert bench.paddlejob("delete", "single").returncode == 0
@@ -53,7 +53,7 @@ def test_who_dies_while_starting_leaves_the_name_free(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", claims], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"claimed\n"
-        with pytest.raises(AlreadyExists, match="another process starts or removes job at this moment"):
+        with pytest.raises(AlreadyExists, match="another process is starting or deleting job"):
             folder.claim()
         other.send_signal(signal.SIGKILL)
     folder.claim().free()

@@ -48,4 +48,4 @@ def test_an_api_server_that_is_overloaded_is_told_as_such(far: Person, proxy: Fa
     with proxy.faulty(Answer(503)):
         said = far.pipes("list")
     assert said.code == 3
-    assert "the API server cannot answer now" in said.sentence
+    assert "the API server cannot answer right now" in said.sentence

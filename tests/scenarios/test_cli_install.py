@@ -50,7 +50,7 @@ def test_without_the_crd_every_command_says_to_install(admin: Person, tmp_path: 
     for command in (("list",), ("describe", "a"), ("logs", "a"), ("delete", "a"), ("submit", str(path))):
         said = admin.pipes(*command)
         assert said.code == 3
-        assert "the cluster does not know PaddleJobs" in said.sentence
+        assert "this cluster has no PaddleJobs" in said.sentence
         assert "`paddlejob install`" in said.sentence
 
 
@@ -66,7 +66,7 @@ def test_install_upgrade_and_uninstall(empty: ControlPlane, admin: Person) -> No
     Desk(empty, "default").submit(a_job("kept"))
     refused = admin.pipes("uninstall")
     assert refused.code == 2
-    assert "the CRD cannot go without its jobs (default/kept): add --delete-jobs" in refused.sentence
+    assert "deleting the CRD would delete its jobs (default/kept): add --delete-jobs" in refused.sentence
     assert "clusterrole.rbac.authorization.k8s.io/paddle-operator" in objects_of_ours(empty)
     admin.pipes("uninstall", "--keep-crd", timeout=150).fine()
     assert objects_of_ours(empty) == "customresourcedefinition.apiextensions.k8s.io/paddlejobs.batch.paddlepaddle.org"

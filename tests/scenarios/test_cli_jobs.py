@@ -102,11 +102,11 @@ def test_every_form_of_output_can_be_read_by_a_program(person: Person, desk: Des
 
 def test_a_job_that_nobody_looks_at_says_that_an_operator_is_missing(person: Person, desk: Desk) -> None:
     desk.submit(a_job("lonely"))
-    assert "no operator has looked at it" in person.pipes("describe", "lonely").fine().out
+    assert "no operator has picked it up" in person.pipes("describe", "lonely").fine().out
     said = person.pipes("wait", "lonely", "--timeout=1s")
     assert said.code == 1
     assert "`paddlejob install` installs it" in said.err
-    assert "lonely has not ended within 1 s: it is Pending" in said.err
+    assert "lonely has not ended after 1 s: it is Pending" in said.err
 
 
 @pytest.mark.usefixtures("operator")

@@ -36,7 +36,7 @@ def test_a_name_on_both_is_refused_until_the_person_says_which(person: Person, d
     said = person.pipes(*COMMANDS[command])
     assert said.code == 2
     assert said.sentence == (
-        f"paddlejob: twin is on this machine and on the cluster: add --local, or -n {desk.namespace}"
+        f"paddlejob: twin is on this machine and on the cluster: add --local or -n {desk.namespace}"
     )
     person.pipes(*COMMANDS[command], "--local").fine()
     assert desk.job("twin")
@@ -73,7 +73,7 @@ def test_a_dead_cluster_does_not_hide_the_jobs_of_this_machine(person: Person, d
     assert "no answer from https://127.0.0.1:1" in said.sentence
     described = person.pipes("describe", "near").fine()
     assert "Where:      this machine" in described.out
-    assert "the cluster could not be asked" in described.sentence
+    assert "the cluster could not be checked" in described.sentence
     assert person.pipes("list", "-n", "default").code == 3
     person.pipes("delete", "near").fine()
     assert person.pipes("list").code == 3

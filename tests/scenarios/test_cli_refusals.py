@@ -92,21 +92,21 @@ def test_no_cluster_at_all(person: Person) -> None:
     for commands, flags in ((ABOUT_A_JOB, ("-n", "somewhere")), (("install", "uninstall", "submit"), ())):
         for command, said in ask_each(person, commands, *flags):
             assert said.code == 3, command
-            assert "there is no cluster to talk to" in said.sentence, command
+            assert "no cluster is configured" in said.sentence, command
             assert "--kubeconfig" in said.sentence, command
 
 
 def test_a_namespace_that_is_not_there(person: Person) -> None:
     for command, said in ask_each(person, [*ABOUT_A_JOB, "list", "submit"], "-n", "nowhere"):
         assert said.code == 2, command
-        assert "there is no namespace nowhere: make it with `kubectl create namespace" in said.sentence, command
+        assert "there is no namespace nowhere: create it with `kubectl create namespace" in said.sentence, command
 
 
 def test_a_job_that_is_not_there(person: Person, desk: Desk) -> None:
     for command, said in ask_each(person, ABOUT_A_JOB):
         assert said.code == 2, command
         assert f"there is no job none in namespace {desk.namespace}" in said.sentence, command
-        assert "none of that name on this machine either" in said.sentence, command
+        assert "it is not on this machine either" in said.sentence, command
 
 
 def test_a_job_that_is_there_already(person: Person) -> None:
@@ -119,7 +119,7 @@ def test_a_job_that_is_there_already(person: Person) -> None:
 BAD_FILES = {
     "no file": (None, "cannot be read: No such file"),
     "no YAML": ("a: [", "is not YAML"),
-    "no job": ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "it holds no PaddleJob"),
+    "no job": ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "it contains no PaddleJob"),
     "no name": ("apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {}", "metadata.name is missing"),
     "no object": ("just words", "an object is a mapping that begins with apiVersion and kind"),
     "half an object": ("kind: Pod", "metadata is missing: add it"),

@@ -123,7 +123,7 @@ def test_a_job_that_finds_no_ports_says_so_and_goes_on_when_another_ends(desk: D
     assert reserved(desk, "large") == low
     desk.submit(host_job("late", worker=a_role(5)))
     status = desk.stalled("late", "NoPorts")
-    assert f"no 100 ports in a row are free within the operator's --port-range {low},{low + 480}" in status["message"]
+    assert f"there are no 100 free ports in a row in the operator's --port-range {low},{low + 480}" in status["message"]
     assert not [name for name in desk.pods() if name.startswith("late-")]
     desk.submit(host_job("small", worker=a_role(1)))
     assert reserved(desk, "small") == low + 400  # who is small enough need not wait

@@ -217,7 +217,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a lambda that is used": (uses_a_lambda, {}, "unnamed, which uses_a_lambda uses"),
     "an object that is used": (uses_a_partial, {}, "partial, which uses_a_partial uses"),
     "a file that is not there": (doubled, {"arguments": {"value": 1}, "files": ["no.txt"]}, r"there is no no\.txt"),
-    "a file that is no text": (doubled, {"arguments": {"value": 1}, "files": ["image.png"]}, "is not a text"),
+    "a file that is no text": (doubled, {"arguments": {"value": 1}, "files": ["image.png"]}, "is not UTF-8 text"),
     "two files of one name": (doubled, {"arguments": {"value": 1}, "files": ["a.txt", "b/a.txt"]}, "two files"),
     "a file with the program's name": (doubled, {"arguments": {"value": 1}, "files": [PROGRAM]}, "two files"),
 }

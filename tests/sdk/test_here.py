@@ -39,9 +39,9 @@ def test_submit_returns_while_the_job_runs_and_delete_ends_it() -> None:
     job = a_job("sleep 600").submit(local=True)
     try:
         wait_until(lambda: job.status.phase == "Running")
-        with pytest.raises(errors.AlreadyExists, match="runs here already"):
+        with pytest.raises(errors.AlreadyExists, match="is already running here"):
             a_job("echo again").submit(local=True)
-        with pytest.raises(errors.Timeout, match="has not ended within 1 s: it is Running"):
+        with pytest.raises(errors.Timeout, match="has not ended after 1 s: it is Running"):
             job.wait(timeout=1)
     finally:
         job.delete()
@@ -99,7 +99,7 @@ def test_a_job_that_somebody_stopped_did_not_end_well() -> None:
     job = a_job("sleep 600").submit(local=True)
     wait_until(lambda: job.status.phase == "Running")
     subprocess.run([sys.executable, "-c", _STOP], check=True)
-    with pytest.raises(errors.JobFailed, match="was stopped before its end"):
+    with pytest.raises(errors.JobFailed, match="was stopped before it ended"):
         job.wait(timeout=60)
     job.delete()
 

@@ -61,7 +61,7 @@ def test_waiting_for_a_job_that_fails_and_for_one_that_is_deleted(desk: Desk) ->
     with pytest.raises(errors.JobFailed, match=r"(?s)failing failed: .*failing-worker-0"):
         job.wait(timeout=60)
     other = written("other").submit()
-    with pytest.raises(errors.Timeout, match="other has not ended within 1 s: it is "):
+    with pytest.raises(errors.Timeout, match="other has not ended after 1 s: it is "):
         other.wait(timeout=1)
     other.delete()
     with pytest.raises(errors.NotFound, match="other"):
@@ -179,7 +179,7 @@ def test_what_goes_wrong_is_said_so_that_a_person_can_act(
     desk: Desk, kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = written("job").submit()
-    with pytest.raises(errors.AlreadyExists, match="job exists in namespace"):
+    with pytest.raises(errors.AlreadyExists, match="job already exists in namespace"):
         written("job").submit()
     with pytest.raises(errors.Invalid, match="only in elastic jobs"):
         job.scale(5)

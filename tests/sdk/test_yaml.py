@@ -29,13 +29,13 @@ def text(*documents: Any) -> str:
 JOB = a_job("job")
 REFUSED = {
     "no such file": ("missing.yaml", r"missing.yaml: cannot be read: No such file"),
-    "a binary file": ("binary.yaml", r"binary.yaml: is not a text file"),
+    "a binary file": ("binary.yaml", r"binary.yaml: is not a UTF-8 text file"),
     "no YAML": ("a: [\nb: 1\n", "is not YAML"),
     "no job": (
         text({"kind": "ConfigMap", "metadata": {"name": "a"}}),
-        "the YAML: it holds no PaddleJob, only ConfigMap",
+        "the YAML: it contains no PaddleJob, only ConfigMap",
     ),
-    "two jobs": (text(JOB, JOB), "it must hold one PaddleJob, and holds 2, at lines 1 and 16"),
+    "two jobs": (text(JOB, JOB), "it must contain one PaddleJob, but has 2, at lines 1 and 16"),
     "no mapping": ("- 1\n- 2\n", "the YAML:1:1: an object is a mapping that begins with"),
     "something beside it that is no object": (text(JOB, {"kind": "Pod"}), "the YAML:16:1: apiVersion is missing"),
     "a nameless ConfigMap": (text(JOB, {"kind": "ConfigMap"}), "the YAML:16:1: metadata is missing"),

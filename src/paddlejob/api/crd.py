@@ -99,7 +99,7 @@ def schema() -> Schema:
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
             "spec": {"description": "What to run.", **properties["spec"]},
-            "status": {"description": "How it goes.", **_without_defaults(properties["status"])},
+            "status": {"description": "The current state of the job.", **_without_defaults(properties["status"])},
         },
         "x-kubernetes-validations": rules.written(rules.ROOT),
     }

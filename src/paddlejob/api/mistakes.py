@@ -126,9 +126,9 @@ def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
     if meant := _close(str(name), known):
         advice = f"did you mean `{meant}`?"
     elif len(known) <= _MOST_CHOICES:
-        advice = f"here go {', '.join(known)}"
+        advice = f"use one of {', '.join(known)}"
     else:
-        advice = "remove it, or check how far it is indented"
+        advice = "remove it, or check its indentation"
     return Mistake((*path, name), f"there is no such field: {advice}", None if meant in beside else meant)
 
 
@@ -151,7 +151,7 @@ def _out_of_bounds(value: Any, schema: Json) -> str | None:
     if value > schema.get("maximum", value):
         return f"must be {schema['maximum']} or less, not {value}"
     if "pattern" in schema and isinstance(value, str) and not re.search(schema["pattern"], value):
-        return f"{_quote(value)} is no quantity: write a number with a unit that Kubernetes knows, as in 500m, 2 or 4Gi"
+        return f"{_quote(value)} is not a quantity: write a number with a unit, such as 500m, 2 or 4Gi"
     return None
 
 

@@ -82,7 +82,7 @@ ROLE: tuple[Rule[Role], ...] = (
         lambda role: _pod(role).get("restartPolicy") != "Always",
     ),
     Rule(
-        "requests is the least number of replicas: set it to replicas or below",
+        "requests is the smallest number of replicas: set it to replicas or below",
         ("requests", "replicas"),
         "!has(self.requests) || self.requests <= self.replicas",
         lambda role: role.requests is None or role.requests <= role.replicas,

@@ -34,9 +34,11 @@ def described(text: str) -> Meta:
 
 
 class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    replicas: Annotated[Count, described("How many pods of this role.")] = 1
-    requests: Annotated[AtLeastOne | None, described("Least replicas of an elastic job; replicas when unset.")] = None
-    limits: Annotated[AtLeastOne | None, described("Most replicas of an elastic job; replicas when unset.")] = None
+    replicas: Annotated[Count, described("The number of pods in this role.")] = 1
+    requests: Annotated[
+        AtLeastOne | None, described("The fewest replicas of an elastic job; defaults to replicas.")
+    ] = None
+    limits: Annotated[AtLeastOne | None, described("The most replicas of an elastic job; defaults to replicas.")] = None
     template: Annotated[PodTemplate, described("The pod template, as in any Kubernetes workload.")] = {}
 
     @property
@@ -51,11 +53,13 @@ class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_o
 
 
 class SchedulingPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    min_available: Annotated[AtLeastOne | None, described("Least pods that start together; all when unset.")] = None
+    min_available: Annotated[AtLeastOne | None, described("The fewest pods that start together; all by default.")] = (
+        None
+    )
     queue: Annotated[str | None, described("The scheduler's queue.")] = None
     priority_class: Annotated[str | None, described("Priority class of the pod group.")] = None
     min_resources: Annotated[
-        Quantities | None, described("Least resources of the group; the sum over its pods when unset.")
+        Quantities | None, described("The least resources of the group; by default the sum over its pods.")
     ] = None
 
 
@@ -78,22 +82,24 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     ] = "PodIP"
     clean_pod_policy: Annotated[
         CleanPodPolicy | None,
-        described("What happens to pods when the job has ended. Running (the default) stops what still runs."),
+        described("Which pods are deleted when the job has ended. Running (the default): those that still run."),
     ] = None
     clean_policy: Annotated[CleanPodPolicy | None, described("Another spelling of cleanPodPolicy.")] = None
     scheduling_policy: Annotated[SchedulingPolicy | None, described("Gang scheduling.")] = None
     elastic: Annotated[Count | None, described("1: workers may come and go while training (Collective only).")] = None
-    suspend: Annotated[bool, described("No pods exist while true; the job starts afresh afterwards.")] = False
-    backoff_limit: Annotated[Count, described("How often the whole job may restart after its program failed.")] = 0
+    suspend: Annotated[
+        bool, described("While true the job has no pods; afterwards it starts again from the beginning.")
+    ] = False
+    backoff_limit: Annotated[Count, described("How many times the whole job may restart after its program failed.")] = 0
     active_deadline_seconds: Annotated[
         AtLeastOne | None, described("The longest the job may run, counted from its start.")
     ] = None
     starting_deadline_seconds: Annotated[
         AtLeastOne | None, described("The longest the job may wait before it is Running.")
     ] = None
-    ttl_seconds_after_finished: Annotated[Count | None, described("How long after its end the job deletes itself.")] = (
-        None
-    )
+    ttl_seconds_after_finished: Annotated[
+        Count | None, described("How many seconds after its end the job is deleted.")
+    ] = None
 
     @property
     def mode(self) -> Mode:

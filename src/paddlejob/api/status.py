@@ -35,7 +35,7 @@ class RoleStatus(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     failed: int = 0
     succeeded: int = 0
     unknown: int = 0
-    ready: Annotated[str, Meta(description="Running pods over wanted pods.")] = ""
+    ready: Annotated[str, Meta(description="Running pods and desired pods, such as 1/2.")] = ""
 
     @property
     def total(self) -> int:
@@ -64,9 +64,9 @@ class World(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     """What is remembered of an elastic job's workers. Each attempt begins a new one."""
 
     attempt: int = 0
-    replicas: Annotated[int | None, Meta(description="The number of workers it was last brought to.")] = None
-    scalings: Annotated[int, Meta(description="How often that number changed.")] = 0
-    comebacks: Annotated[int, Meta(description="How often a worker that had exited was replaced.")] = 0
+    replicas: Annotated[int | None, Meta(description="The number of workers it was last scaled to.")] = None
+    scalings: Annotated[int, Meta(description="How many times that number changed.")] = 0
+    comebacks: Annotated[int, Meta(description="How many times a worker that had exited was replaced.")] = 0
     completed: Annotated[Time | None, Meta(description="When the launcher was seen to have completed.")] = None
     forgotten: Annotated[bool, Meta(description="Whether the job's keys were removed from etcd.")] = False
 
@@ -84,12 +84,16 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     world: World | None = None
     restarts: Annotated[int, Meta(description="Restarts after a failure of the program.")] = 0
     disruptions: Annotated[int, Meta(description="Restarts after something outside the program took a pod.")] = 0
-    attempt: Annotated[int, Meta(description="How often the whole job was started again.")] = 0
-    next_attempt_time: Annotated[Time | None, Meta(description="When a restart begins, at the earliest.")] = None
+    attempt: Annotated[int, Meta(description="How many times the whole job was started again.")] = 0
+    next_attempt_time: Annotated[
+        Time | None, Meta(description="The earliest time at which the next attempt may begin.")
+    ] = None
     deleted_after_success: Annotated[
         int | None, Meta(description="Workers that had succeeded before somebody deleted their pods.")
     ] = None
-    replacing: Annotated[tuple[str, ...], Meta(description="UIDs of pods that are replaced alone, a few at once.")] = ()
+    replacing: Annotated[
+        tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
+    ] = ()
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""

@@ -15,15 +15,15 @@ from paddlejob.places.place import Found, Place, life
 def delete(
     *names: Annotated[str, Parameter(help="The jobs to delete.")],
     where: Where = ANYWHERE,
-    force: Annotated[bool, Parameter(help="On this machine: kill the pods at once.")] = False,
+    force: Annotated[bool, Parameter(help="Kill the pods at once (on this machine only).")] = False,
     wait: Annotated[bool, Parameter(help="Wait until the job is gone.", negative="--no-wait")] = True,
 ) -> None:
-    """Stop jobs and delete them with everything they own: on this machine their logs too.
+    """Stop jobs and delete them with everything they own, logs on this machine included.
 
     Example: paddlejob delete wide-and-deep
     """
     if not names:
-        raise BadUse("which job? `paddlejob list` shows them all")
+        raise BadUse("which job? `paddlejob list` lists them all")
 
     async def work(place: Place, found: Found) -> None:
         await place.delete(found.job, force=force)

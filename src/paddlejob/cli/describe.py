@@ -39,7 +39,7 @@ def describe(
     where: Where = ANYWHERE,
     output: Annotated[ObjectFormat | None, Parameter(alias="-o", help="Print the object in this format.")] = None,
 ) -> None:
-    """Show the details of a job: its status and why, its pods, its events.
+    """Show the details of a job: its status and the reason, its pods and its events.
 
     Example: paddlejob describe wide-and-deep
     """

@@ -17,7 +17,8 @@ def read_objects(path: Path) -> list[Json]:
     """All objects of the file, Lists opened; `-` is standard input."""
     where = "standard input" if str(path) == "-" else str(path)
     if len(where) > 1 and where.startswith("-"):
-        raise BadUse(f"unknown option: {where}: --help shows all")  # a file may be called -, nothing else may begin so
+        # A file may be called -, but no file may begin with it.
+        raise BadUse(f"unknown option: {where}: --help lists them all")
     found = read_text(sys.stdin.read(), where) if str(path) == "-" else read_file(path)
     return [_checked(one, where) for one in found]
 
@@ -29,7 +30,7 @@ def is_job(one: Json) -> bool:
 def jobs_in(objects: list[Json], path: Path) -> list[Json]:
     jobs = [one for one in objects if is_job(one)]
     if not jobs:
-        raise BadUse(f"{path}: it holds no PaddleJob")
+        raise BadUse(f"{path}: it contains no PaddleJob")
     return jobs
 
 

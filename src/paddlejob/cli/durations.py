@@ -17,4 +17,4 @@ def seconds(_: type, tokens: Sequence[Any]) -> float:
         return float(said)
     if re.fullmatch(rf"(?:{_PARTS.pattern})+", said):
         return sum(float(number) * _UNITS[unit] for number, unit in _PARTS.findall(said))
-    raise ValueError(f"{said!r} is no length of time: write 90s, 10m or 2h")
+    raise ValueError(f"{said!r} is not a duration: write 90s, 10m or 2h")

@@ -26,17 +26,17 @@ from paddlejob.places.place import label
 Json = dict[str, Any]
 PAUSE = 0.3
 
-Namespaced = Annotated[str | None, Parameter(help="Only in and for this namespace, without cluster-wide rights.")]
+Namespaced = Annotated[str | None, Parameter(help="This namespace only, without cluster-wide rights.")]
 Limit = Annotated[
     float,
-    Parameter(converter=seconds, help="Give up waiting after 90s, 10m.", show_default=lambda limit: f"{limit:g}s"),
+    Parameter(converter=seconds, help="Give up after this long: 90s, 10m.", show_default=lambda limit: f"{limit:g}s"),
 ]
 
 
 def install(
     *,
     namespaced: Namespaced = None,
-    image: Annotated[str | None, Parameter(help="Image of the operator, in a registry of yours.")] = None,
+    image: Annotated[str | None, Parameter(help="The operator's image, in a registry of yours.")] = None,
     wait: Annotated[bool, Parameter(help="Wait until the operator is ready.", negative="--no-wait")] = True,
     timeout: Limit = 180.0,
     target: Target = CLUSTER,
@@ -116,8 +116,8 @@ async def _refuse_if_jobs(cluster: Cluster) -> None:
     if jobs:
         names = ", ".join("/".join(one.key) for one in jobs[:3])
         raise BadUse(
-            f"the CRD cannot go without its jobs ({names}{', …' if len(jobs) > 3 else ''}): add --delete-jobs to "
-            "delete them too, or --keep-crd to remove the operator only"
+            f"deleting the CRD would delete its jobs ({names}{', …' if len(jobs) > 3 else ''}): add --delete-jobs to "
+            "delete them too, or --keep-crd to remove only the operator"
         )
 
 
@@ -163,7 +163,7 @@ async def _why_not(cluster: Cluster, deployment: Json) -> str:
     page = await cluster.client.list_page(PODS, namespace, selector=selector)
     said = {_trouble(pod) for pod in page.items} - {""}
     look = f"`kubectl -n {namespace} get pods` shows them"
-    return f"the operator's pods are not ready ({'; '.join(sorted(said)) or 'they do not say why'}): {look}"
+    return f"the operator's pods are not ready ({'; '.join(sorted(said)) or 'they give no reason'}): {look}"
 
 
 def _trouble(pod: Pod) -> str:

@@ -20,14 +20,14 @@ def list_jobs(
     where: Where = ANYWHERE,
     all_namespaces: Annotated[bool, Parameter(alias="-A", help="List the jobs in all namespaces.")] = False,
     output: Annotated[Format | None, Parameter(alias="-o", help="Output format.")] = None,
-    watch: Annotated[bool, Parameter(alias="-w", help="Keep showing changes.")] = False,
+    watch: Annotated[bool, Parameter(alias="-w", help="Keep running and show changes.")] = False,
 ) -> None:
     """List the jobs on this machine and on the cluster.
 
     Example: paddlejob list
     """
     if all_namespaces and where.namespace:
-        raise BadUse("-n and -A exclude each other: give one of them")
+        raise BadUse("use either -n or -A, not both")
     if watch:
         if output in ("json", "yaml"):
             raise BadUse("-w shows a table: leave out -o, or give -o wide or -o name")

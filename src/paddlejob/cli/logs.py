@@ -20,13 +20,13 @@ def logs(
     where: Where = ANYWHERE,
     follow: Annotated[bool, Parameter(alias="-f", help="Keep printing until the job has finished.")] = False,
     role: Annotated[LogsOf, Parameter(help="Which pods to show.")] = "worker",
-    index: Annotated[int | None, Parameter(help="Show only the pod with this number.")] = None,
-    tail: Annotated[int | None, Parameter(help="Show only the last lines of each pod.")] = None,
+    index: Annotated[int | None, Parameter(help="Show only the pod with this index.")] = None,
+    tail: Annotated[int | None, Parameter(help="Show only this many lines from the end of each log.")] = None,
     since: Annotated[
-        float | None, Parameter(converter=seconds, help="Show only lines newer than 30s, 10m, 2h.")
+        float | None, Parameter(converter=seconds, help="Show only lines newer than this: 30s, 10m, 2h.")
     ] = None,
 ) -> None:
-    """Print the logs of a job's pods: by default all workers. With -f, pods that are replaced are followed too.
+    """Print the logs of a job's pods, by default of all workers. -f also follows the pods that replace them.
 
     Example: paddlejob logs -f wide-and-deep
     """

@@ -33,7 +33,7 @@ COMMANDS = {
 
 
 def the_app(asked: str | None = None) -> App:
-    """All commands by one line of help, so that `--help` loads none; the one asked for tells all that it knows."""
+    """Only the command asked for is imported, for its full help; the others have one line of help in COMMANDS."""
     app = App(
         name="paddlejob",
         help="Run PaddlePaddle training on Kubernetes and on this machine.",

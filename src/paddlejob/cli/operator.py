@@ -20,16 +20,14 @@ from paddlejob.operator.server import BadAddress
 
 def operator(
     *,
-    namespace: Annotated[
-        tuple[str, ...], Parameter(alias="-n", help="Watch only this namespace, not all; repeatable.")
-    ] = (),
+    namespace: Annotated[tuple[str, ...], Parameter(alias="-n", help="Watch only this namespace; repeatable.")] = (),
     leader_elect: Annotated[
         bool, Parameter(help="Act only while holding the lease.", negative="--no-leader-elect")
     ] = False,
     metrics_bind_address: Annotated[str, Parameter(help="Address of /metrics; 0 turns it off.")] = ":8080",
     health_probe_bind_address: Annotated[str, Parameter(help="Address of /healthz and /readyz.")] = ":8081",
     kube_api_concurrency: Annotated[
-        int, Parameter(help="Most API calls at the same time.", validator=Number(gte=1))
+        int, Parameter(help="Maximum number of API calls at a time.", validator=Number(gte=1))
     ] = 64,
     log_format: Annotated[LogFormat, Parameter(help="text for people, json for programs.")] = "text",
     scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; not supported in this release.")] = None,
@@ -37,7 +35,7 @@ def operator(
     etcd_server: Annotated[str | None, Parameter(help="HOST:PORT of the etcd for elastic jobs.")] = None,
     target: Target = CLUSTER,
 ) -> None:
-    """Run the operator, which turns PaddleJobs into pods and sees them through.
+    """Run the operator, which creates the pods of PaddleJobs and watches over them.
 
     Example: paddlejob operator --namespace paddle-system
     """

@@ -37,7 +37,7 @@ PHASES = {
 }
 GAP = "   "
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red")
-# Where lines cannot be written over, a progress bar is told this often.
+# Where lines cannot be overwritten, the state of a progress bar is printed this often.
 BAR_PAUSE = 5.0
 
 
@@ -110,7 +110,7 @@ def phase_text(phase: str) -> Text:
 
 
 def as_text(said: Cell) -> Text:
-    """Who gives a Text has seen to it that it is safe."""
+    """A str is made safe for a terminal; a Text is trusted to be safe already."""
     return said if isinstance(said, Text) else Text(plain(said))
 
 
@@ -196,7 +196,7 @@ def unseen(job: Job) -> str:
     if job.status.phase is not None:
         return ""
     since = age(job.metadata.creation_timestamp or "")
-    return f"no operator has looked at it in {since}: is one installed? `paddlejob install` installs it"
+    return f"no operator has picked it up in {since}: is one installed? `paddlejob install` installs it"
 
 
 def logs_hint(job: Job, flag: str = "") -> str:
@@ -220,7 +220,7 @@ def age(since: str) -> str:
 
 
 def pod_word(pod: Pod) -> str:
-    """The one word that tells most about a pod."""
+    """The one word that says most about a pod."""
     for one in pod.containers:
         if one.state.waiting and one.state.waiting.reason not in ("", reasons.CONTAINER_CREATING):
             return one.state.waiting.reason

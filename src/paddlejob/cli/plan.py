@@ -71,7 +71,7 @@ def becomes(job: Job) -> list[Json]:
         turn = _next(job, made)
     if not made:
         status = turn.status
-        raise BadUse(f"{job.metadata.name}: nothing would be made: {status.reason}: {status.message}")
+        raise BadUse(f"{job.metadata.name}: nothing would be created: {status.reason}: {status.message}")
     return made
 
 

@@ -93,8 +93,8 @@ def _volumes(said: tuple[str, ...]) -> dict[str, Path]:
 def _summary(job: Job, folder: Folder, console: Console) -> int:
     status, name = job.status, job.metadata.name
     stays = not folder.deleted and folder.look() is not None
-    gone = "it was deleted" if folder.deleted else "ttlSecondsAfterFinished is over"
-    logs = f"logs are in {folder.logs}" if stays else f"{gone}: its logs are removed"
+    gone = "it was deleted" if folder.deleted else "ttlSecondsAfterFinished has passed"
+    logs = f"logs are in {folder.logs}" if stays else f"{gone}: its logs are gone"
     if not status.finished:
         show(f"{name}: stopped; {logs}", console)
         return INTERRUPTED

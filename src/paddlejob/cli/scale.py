@@ -13,7 +13,7 @@ from paddlejob.places.place import Found, Place
 
 def scale(
     name: JobName,
-    workers: Annotated[int, Parameter(validator=Number(gte=1))],
+    workers: Annotated[int, Parameter(help="The new number of workers.", validator=Number(gte=1))],
     /,
     *,
     where: Where = ANYWHERE,

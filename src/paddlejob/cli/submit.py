@@ -42,7 +42,7 @@ def submit(
         if where.namespace and is_job(one):
             one["metadata"]["namespace"] = where.namespace
     if len(jobs) > 1 and (wait or follow):
-        raise BadUse(f"{file}: it holds {len(jobs)} jobs; --wait and --follow look after one: submit them one by one")
+        raise BadUse(f"{file}: --wait and --follow need one job, and it contains {len(jobs)}: submit them one by one")
     beside = tuple(one for one in objects if not is_job(one))
 
     async def work() -> int:

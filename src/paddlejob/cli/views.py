@@ -23,7 +23,7 @@ STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
 
 class View(ABC):
-    """The output of all pods is read, and that of workers told line by line."""
+    """Reads the output of all pods, and prints that of the workers line by line."""
 
     def __init__(self, logs: Path, console: Console) -> None:
         self._logs = Logs(logs)
@@ -35,7 +35,7 @@ class View(ABC):
 
     @abstractmethod
     def tick(self, *, last_call: bool = False) -> None:
-        """Show what is new; at the last call also what has no end yet."""
+        """Show what is new; at the last call also an unfinished last line."""
 
     def close(self) -> None:
         self.tick(last_call=True)

@@ -1,4 +1,4 @@
-"""`paddlejob wait`: come back when a job has ended, or is as far as asked."""
+"""`paddlejob wait`: return when a job has ended, or has reached the state given with --for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddlejob.errors import Timeout
 from paddlejob.places.place import Found, Place, life, loop
 from paddlejob.terminal import plain
 
-# So long an operator may take to look at a new job before its absence is the likely reason.
+# If no operator has picked up a new job after this long, there is probably none.
 PATIENCE = 10.0
 
 Goal = Literal["End", "Running", "Suspended", "Completed", "Failed", "Deleted"]
@@ -26,9 +26,11 @@ def wait(
     *,
     where: Where = ANYWHERE,
     for_: Annotated[Goal, Parameter(name="--for", help="What to wait for; End is Completed or Failed.")] = "End",
-    timeout: Annotated[float | None, Parameter(converter=seconds, help="Give up after 90s, 10m, 2h.")] = None,
+    timeout: Annotated[
+        float | None, Parameter(converter=seconds, help="Give up after this long: 90s, 10m, 2h.")
+    ] = None,
 ) -> int:
-    """Wait until a job has finished, or for what --for says. Exits with 1 if it failed or did not get there.
+    """Wait until a job has finished, or until what --for names. Exits with 1 if it failed or did not get there.
 
     Example: paddlejob wait wide-and-deep --timeout 10m
     """
@@ -57,7 +59,7 @@ async def wait_for(place: Place, found: Found, goal: Goal = "End", limit: float 
         await asyncio.wait({watching}, timeout=None if limit is None else max(0.0, limit - PATIENCE))
         if not watching.done():
             wanted = "ended" if goal == "End" else f"become {goal}"
-            late = f"{name} has not {wanted} within {limit:g} s: it is {newest.phase}"
+            late = f"{name} has not {wanted} after {limit:g} s: it is {newest.phase}"
             raise Timeout(f"{late}; `paddlejob describe {name}` says why")
         return watching.result()
     finally:

@@ -1,7 +1,7 @@
 """Where a job is: the flags that every command about jobs has, and which job a name means.
 
-`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are looked at,
-and never silently one of two is taken.
+`--local`: on this machine only. `-n`, `--context` or `--kubeconfig`: on the cluster only. Neither: both are searched,
+and a name that is in both is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Enter = Callable[[], Place]
 
-# So long a cluster may take to say whether it has a job too that was found on this machine.
+# How long to wait for a cluster to say whether it also has a job that was found on this machine.
 PATIENCE = 3.0
 
 JobName = Annotated[str, Parameter(help="The job's name.")]
@@ -87,10 +87,10 @@ def cluster_is_configured() -> bool:
 
 
 def run(work: Coroutine[Any, Any, R]) -> R:
-    """What comes of it.
+    """Run the coroutine and return its result, if possible without an event loop.
 
-    Who only looks at this machine never waits, and gets no event loop: to load one takes as long as the look itself.
-    Whatever needs one awaits `places.place.loop` before.
+    A command that only reads this machine's files never waits, and loading asyncio takes as long as reading them. Code
+    that needs a loop must first await `places.place.loop`, which suspends the coroutine: then asyncio runs the rest.
     """
     try:
         work.send(None)
@@ -111,18 +111,18 @@ def on_cluster(target: Target, work: Callable[[Cluster], Awaitable[R]]) -> R:
 
 
 def at(name: str, where: Where, work: Callable[[Place, Found], Awaitable[R]]) -> R:
-    """Do it where the job is."""
+    """Find the job by its name, here or on the cluster, and do `work` with it there."""
 
     async def found() -> R:
         near = None if where.only_there else await _near(name, where)
         async with AsyncExitStack() as stack:
             far = None if where.only_here else await _far(name, where, stack, is_here=near is not None)
             if near and far:
-                raise BadUse(f"{name} is on this machine and on the cluster: add --local, or -n {far[1].key.namespace}")
+                raise BadUse(f"{name} is on this machine and on the cluster: add --local or -n {far[1].key.namespace}")
             place, job = far or (ThisMachine(), near)
             if job is None:
                 within = f" in namespace {where.namespace}" if where.namespace else ""
-                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` shows all")
+                raise BadUse(f"there is no job {name} on this machine{within}: `paddlejob list --local` lists all jobs")
             return await work(place, job)
 
     return run(found())
@@ -132,7 +132,7 @@ async def _near(name: str, where: Where) -> Found | None:
     found = [one for one in await ThisMachine().list(where.namespace) if one.key.name == name]
     if len(found) > 1:
         namespaces = ", ".join(one.key.namespace for one in found)
-        raise BadUse(f"{name} is on this machine in more than one namespace ({namespaces}): add --local -n NAMESPACE")
+        raise BadUse(f"{name} is on this machine in several namespaces ({namespaces}): add --local -n NAMESPACE")
     return found[0] if found else None
 
 
@@ -149,11 +149,11 @@ async def _far(name: str, where: Where, stack: AsyncExitStack, *, is_here: bool)
             return None
         if where.only_there:
             raise
-        raise BadUse(f"{error}; there is none of that name on this machine either") from error
+        raise BadUse(f"{error}; it is not on this machine either") from error
     except (errors.PaddleJobError, _timeout()) as error:
         if not is_here:
             raise
-        note(f"note: the cluster could not be asked: {str(error) or 'no answer'}")
+        note(f"note: the cluster could not be checked: {str(error) or 'no answer'}")
         return None
 
 

@@ -81,7 +81,7 @@ Question = AskEtcd | ForgetEtcd
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to write on the job, and what is asked of whom."""
+    """The job's next status, and what is to be done, by who does it."""
 
     status: Status
     events: tuple[JobEvent, ...] = ()
@@ -90,7 +90,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     questions: tuple[Question, ...] = ()
     """To etcd."""
     ports: int = 0
-    """So many free ports in a row are to be reserved, and the first one is to be written on the job."""
+    """How many consecutive free ports to reserve; the first is to be written on the job. 0: none."""
     expired: bool = False
     """The job itself is to be deleted; what it owns goes with it."""
     wake_at: datetime | None = None

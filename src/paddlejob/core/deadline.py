@@ -35,11 +35,11 @@ def _deadlines(job: Job, status: Status) -> list[Deadline]:
     if status.finished or status.start_time is None:
         return []
     if active is not None:
-        text = f"it did not complete within activeDeadlineSeconds, {active} s after its start"
+        text = f"it did not complete within activeDeadlineSeconds ({active} s after its start)"
         found.append(Deadline(after(moment(status.start_time), active), reasons.DEADLINE_EXCEEDED, text))
     if starting is not None and (since := _waits_since(status)):
         why = f": {status.reason}: {status.message}" if status.reason else ""
-        text = f"it was not running within startingDeadlineSeconds, {starting} s{why}"
+        text = f"it was not running within startingDeadlineSeconds ({starting} s){why}"
         found.append(Deadline(after(since, starting), reasons.STARTING_DEADLINE_EXCEEDED, text))
     return found
 

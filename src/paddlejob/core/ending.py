@@ -52,7 +52,7 @@ def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None
 
 
 def first_cause(job: Job, observed: Observed) -> Failure | None:
-    """Of a job that has failed: the pod that fell before the one that was seen first, if one comes to light."""
+    """Of a failed job: the reported failure, or that of another pod which turns out to have failed before."""
     failed = {pod.metadata.name: pod for pod in observed.pods if pod.state == "failed"}
     known = failed.get(job.status.failure.pod) if job.status.failure else None
     if known is None:
@@ -113,7 +113,9 @@ def _loss(slot: Slot) -> Failure:
     target = targeted(slot.pod) if slot.pod else None
     if target:
         return Failure(pod=slot.name, reason=target.reason or reasons.POD_LOST, message=target.message)
-    return Failure(pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job ran")
+    return Failure(
+        pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job was running"
+    )
 
 
 def _first_failed_container(pod: Pod) -> Terminated | None:

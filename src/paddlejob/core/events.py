@@ -25,13 +25,13 @@ def _events(job: Job, before: Status, after: Status) -> Iterator[JobEvent]:
         yield JobEvent("Warning", after.reason, after.message, attempt)
     if _count(after) != _count(before):
         whole = after.attempt != before.attempt
-        note = after.message or "a worker that had gone is replaced, the others stay"
+        note = after.message or "replacing a lost worker; the others keep running"
         yield JobEvent("Warning", reasons.RESTARTED if whole else reasons.REPLACED, note, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:
         case "Running":
-            yield JobEvent("Normal", reasons.STARTED, "all pods run", attempt)
+            yield JobEvent("Normal", reasons.STARTED, "all pods are running", attempt)
         case "Scaling" if job.spec.worker and after.world:
             note = f"from {after.world.replicas} to {job.spec.worker.wanted} workers"
             yield JobEvent("Normal", reasons.SCALING, note, after.world.scalings)
@@ -40,7 +40,7 @@ def _events(job: Job, before: Status, after: Status) -> Iterator[JobEvent]:
         case "Failed":
             yield JobEvent("Warning", reasons.FAILED, after.message, attempt)
         case "Suspended":
-            yield JobEvent("Normal", reasons.SUSPENDED, "no pods exist until it is resumed", attempt)
+            yield JobEvent("Normal", reasons.SUSPENDED, "the job has no pods until it is resumed", attempt)
         case _:
             pass
 

@@ -22,18 +22,18 @@ Extent = Literal["everything", "what still runs"]
 
 class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     type: type[C]
-    """As much of an object as decisions read. It bears the name of the kind."""
+    """The fields of an object that decisions read. The class is named after the kind."""
     group: str = ""
     version: str = "v1"
     plural: str
     names: Callable[[Job], tuple[str, ...]]
     """What the job's objects of this kind are called."""
     missing: Callable[[Job, Observed, datetime], Iterable[Create | Update]]
-    """What of it a living job lacks now."""
+    """What a job that has not ended lacks of this kind now."""
     precedes_pods: Callable[[Job], bool]
-    """Whether no pod is made while something of it is missing."""
+    """Whether pods must wait until nothing of this kind is missing."""
     is_cleaned: Callable[[C, Extent], bool]
-    """Whether an object of it goes when the job has ended and so much is to be removed."""
+    """Whether this object is deleted after the job's end, given how much `cleanPodPolicy` removes."""
 
     @property
     def name(self) -> KindName:

@@ -43,19 +43,19 @@ class Life(Protocol):
         """What holds up only such jobs."""
 
     def reported(self, status: Status, stalled: bool, /) -> Status:
-        """With what only such jobs report. `stalled`: whether by what holds up only such jobs."""
+        """The status with the fields that only such jobs have. `stalled`: whether this life's `stall` found one."""
 
     def environment(self, job: Job, observed: Observed, /) -> dict[str, str] | None:
         """What all pods are told; None while that is not known yet."""
 
     def builds(self, job: Job, observed: Observed, /) -> bool:
-        """Whether anything is made now."""
+        """Whether anything is created now."""
 
     def fills(self, job: Job, observed: Observed, now: datetime, /) -> bool:
-        """Whether pods that are missing are made."""
+        """Whether missing pods are created now."""
 
     def removes(self, job: Job, observed: Observed, /) -> tuple[Delete, ...]:
-        """What nobody wants any more while the job lives."""
+        """What is no longer wanted although the job has not ended, such as surplus workers."""
 
     def asks(self, job: Job, observed: Observed, now: datetime, /) -> tuple[Question, ...]:
         """What etcd is asked while the job lives."""

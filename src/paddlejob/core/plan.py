@@ -117,7 +117,7 @@ def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
 
 
 def _replaced(job: Job, observed: Observed, base: Status, cause: Failure, now: datetime) -> Status | None:
-    """With what is broken counted, if it can be replaced alone and a restart is left for it."""
+    """The status that counts the broken pods; None if they cannot be replaced alone or no restart is left."""
     counted = replacing(job, base, observed, now) if replaceable(job, observed) else None
     if counted is None:
         return None

@@ -10,7 +10,7 @@ from paddlejob.api.status import Phase
 
 
 def counts(states: Iterable[str], done: int = 0) -> RoleStatus:
-    """`done`: so many of the unknown had succeeded before they were gone."""
+    """`done`: how many of the pods that are gone had succeeded."""
     tally = Counter(states)
     return RoleStatus(
         pending=tally["pending"],

@@ -53,7 +53,7 @@ def meeting_stall(job: Job, etcd: Etcd) -> Stall | None:
     if not _is_address(where):
         return Stall(
             reasons.ETCD_ADDRESS,
-            f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, and is {where}: host names are no use,"
+            f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, not as {where}: host names do not work,"
             " because PaddlePaddle spoils those that begin with e, t, c or d",
         )
     return None
@@ -64,9 +64,8 @@ def etcd_stall(job: Job, observed: Observed) -> Stall | None:
     last = last_answer(job, observed)
     if last is None or not last.error:
         return None
-    return Stall(
-        reasons.ETCD_UNREACHABLE, f"{last.error}: see that etcd runs there without TLS and password, and let us pass"
-    )
+    advice = "check that etcd runs there without TLS or password, and that the network lets us reach it"
+    return Stall(reasons.ETCD_UNREACHABLE, f"{last.error}: {advice}")
 
 
 def bounds(job: Job) -> tuple[int, int]:

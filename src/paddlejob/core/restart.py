@@ -95,8 +95,8 @@ def leftover_stall(observed: Observed, now: datetime) -> Stall | None:
     pod = min(late, key=lambda pod: pod.metadata.name)
     where = f" on node {pod.spec.node_name}" if pod.spec.node_name else ""
     text = (
-        f"{len(late)} pods of an earlier attempt do not go away: {pod.metadata.name}{where}: if the node is lost for"
-        " good, delete the Node or the pod by force; otherwise look for a finalizer"
+        f"{len(late)} pods of an earlier attempt are still there: {pod.metadata.name}{where}: if the node is lost for"
+        " good, delete the Node, or force-delete the pod; otherwise look for a finalizer"
     )
     return Stall(reasons.PODS_REMAIN, text)
 

@@ -30,9 +30,9 @@ class Stall(msgspec.Struct, frozen=True):
 def stall(job: Job, observed: Observed) -> Stall | None:
     if observed.ports.full and needs_ports(job, observed):
         lack = (
-            f"no {ports_needed(job)} ports in a row are free within the operator's --port-range {observed.ports.full}"
+            f"there are no {ports_needed(job)} free ports in a row in the operator's --port-range {observed.ports.full}"
         )
-        return Stall(reasons.NO_PORTS, f"{lack}: it goes on when another job ends, or with a wider range")
+        return Stall(reasons.NO_PORTS, f"{lack}: the job continues when another job ends, or with a wider range")
     if observed.refusals:
         first, more = observed.refusals[0], len(observed.refusals) - 1
         others = f" (and {more} more like it)" if more else ""
@@ -40,7 +40,8 @@ def stall(job: Job, observed: Observed) -> Stall | None:
     if observed.taken:
         kind, name = min(observed.taken)
         return Stall(
-            reasons.NAME_TAKEN, f"{kind} {name}: the name is taken by an object of another job: waiting for its end"
+            reasons.NAME_TAKEN,
+            f"{kind} {name}: the name is taken by an object of another job: waiting until it is gone",
         )
     causes = [(slot.name, cause) for slot in observed.slots if slot.pod and (cause := _of_pod(job, observed, slot.pod))]
     if not causes:

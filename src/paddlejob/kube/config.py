@@ -41,7 +41,7 @@ def load_config(kubeconfig: str | None = None, context: str | None = None) -> Cl
         paths = [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
         present = [path for path in paths if path.exists()]
         if not present:
-            raise ConfigError(f"none of the files in $KUBECONFIG is there ({listed}): correct it or unset it")
+            raise ConfigError(f"none of the files in $KUBECONFIG exists ({listed}): correct it or unset it")
         return from_files(present, context, environ)
     home = Path("~/.kube/config").expanduser()
     if home.exists():
@@ -55,8 +55,8 @@ def in_cluster(environ: Mapping[str, str], folder: Path = SERVICE_ACCOUNT) -> Cl
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port or not (folder / "token").exists():
         raise ConfigError(
-            "there is no cluster to talk to: neither ~/.kube/config nor $KUBECONFIG nor a pod's service account is "
-            "there; give --kubeconfig, or set KUBECONFIG to the file that kubectl uses"
+            "no cluster is configured: there is no ~/.kube/config, no $KUBECONFIG and no service account of a pod; "
+            "use --kubeconfig, or set KUBECONFIG to the file that kubectl uses"
         )
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     namespace = folder / "namespace"

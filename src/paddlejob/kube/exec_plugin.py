@@ -124,7 +124,7 @@ class ExecAuth:
     def _read(self, code: int, out: bytes, err: bytes) -> _Given:
         if code != 0:
             output = err[-1000:].decode(errors="replace").strip()
-            raise self._broken(f"it ended with exit code {code}: {output or 'and said nothing'}")
+            raise self._broken(f"it exited with code {code}: {output or 'no output'}")
         try:
             credential = msgspec.json.decode(out, type=_ExecCredential)
         except msgspec.DecodeError as error:

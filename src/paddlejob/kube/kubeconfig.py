@@ -121,7 +121,7 @@ class Kubeconfig:
         if found is None:
             names = sorted({entry.name for _, file in self._files for entry in file.contexts or ()})
             known = ", ".join(names) or "none"
-            raise ConfigError(f"{self.sources}: there is no context {name!r}; there are: {known}")
+            raise ConfigError(f"{self.sources}: there is no context {name!r}; known contexts: {known}")
         return found[1].context
 
     def cluster(self, name: str) -> tuple[Path, ClusterEntry]:

@@ -161,7 +161,7 @@ class Transport:
                 return await content.readany()
             except asyncio.TimeoutError as error:
                 server = self._config.server
-                raise Silent(f"{ask.tried}: {server} said nothing for {silence:g} s") from error
+                raise Silent(f"{ask.tried}: {server} sent nothing for {silence:g} s") from error
 
     @contextmanager
     def _translated(self, ask: Ask) -> Iterator[None]:
@@ -256,7 +256,7 @@ def _why(error: BaseException) -> str:
     """The failure in words, and what to do where the words of the network alone do not say it."""
     match error:
         case asyncio.TimeoutError():
-            return "time is up; check that the server is alive and that nothing on the way drops packets"
+            return "timed out; check that the server is up and that nothing on the way drops packets"
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
             return f"{error}; check certificate-authority and tls-server-name in the kubeconfig"
         case aiohttp.ClientConnectorError():

@@ -45,7 +45,7 @@ def named_python(env: Mapping[str, str], said: str | None) -> Path | None:
         return None
     if found := shutil.which(name, path=env.get("PATH")):
         return Path(found)
-    raise Invalid(f"{origin}: there is no program {name}: give the path of a Python, for instance ~/paddle/bin/python")
+    raise Invalid(f"{origin}: there is no program {name}: give the path of a Python, such as ~/paddle/bin/python")
 
 
 def find_python(env: Mapping[str, str], *, elastic: bool = False, first: Path | None = None) -> Path | None:

@@ -74,7 +74,7 @@ class Machine:
                 self._touch(name, action)
 
     def _keep(self, kind: KindName, name: str, body: Body) -> None:
-        """What is no pod is only kept; a ConfigMap is what pods may wait for."""
+        """Objects other than pods are only stored; a new ConfigMap may let waiting pods start."""
         known = {**body, "metadata": {**body["metadata"], "uid": str(uuid.uuid4())}}
         self._kept[kind, name] = msgspec.convert(known, BY_NAME[kind].type)
         if kind == CONFIG_MAPS.name:
@@ -93,7 +93,7 @@ class Machine:
         pod.advance()
 
     def _address(self, name: str, life: int) -> str:
-        """Another than the last pod of this name had, and the same as the one before that: two are enough."""
+        """Not the address of the last pod of this name; two addresses per name are used in turn."""
         key = (name, life % 2)
         if key not in self._given:
             self._given[key] = next(self._addresses)

@@ -24,7 +24,9 @@ def check(job: Job, manifest: Manifest, around: Surroundings) -> None:
     if cause := spec_stall(job) or _without_etcd(job, around):
         raise Invalid(f"{manifest.path.name}: {cause.message}")
     if job.spec.suspend:
-        raise Invalid(f"{manifest.path.name}: spec.suspend is true, and here nobody can resume a job: remove it to run")
+        raise Invalid(
+            f"{manifest.path.name}: spec.suspend is true, but jobs cannot be resumed on this machine: remove it"
+        )
     for role, asked in job.spec.roles:
         if asked.replicas:
             slot = Slot(role, 0, pod_name(job.metadata.name, role, 0))

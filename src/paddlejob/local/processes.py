@@ -108,13 +108,13 @@ class Supervisor:
             )
         except OSError as error:
             ours.close()
-            raise SupervisorLost(f"cannot start {sys.executable} to look after processes: {error.strerror}") from error
+            raise SupervisorLost(f"cannot start {sys.executable} to supervise processes: {error.strerror}") from error
         finally:
             theirs.close()
         return cls(process, ours, token)
 
     async def listen(self, on_event: Callable[[ProcessEvent], None]) -> None:
-        """Tell of every event until closed. Raises SupervisorLost, after sweeping, if the supervisor ends before."""
+        """Pass on every event until closed. Raises SupervisorLost, after a sweep, if the supervisor dies first."""
         async with self._reading:
             if self._ended:
                 return
@@ -132,7 +132,7 @@ class Supervisor:
             self._finish()
             how = f"signal {-code}" if (code := self._process.returncode) < 0 else f"exit code {code}"
             raise SupervisorLost(
-                f"the supervisor of the job's processes (pid {self.pid}) ended with {how}; all of them were ended"
+                f"the supervisor of the job's processes (pid {self.pid}) ended with {how}; they were all killed"
             )
 
     def launch(self, id: str, process: Process, log: str) -> None:
@@ -194,7 +194,7 @@ class Supervisor:
             return b""
 
     def _finish(self) -> None:
-        """Its end of the channel is closed, so it is as good as gone. Unless it ended in order, sweep."""
+        """The supervisor closed its end of the channel, so it has exited or will now. Unless with 0, sweep."""
         if self._ended:
             return
         self._ended = self._closing = True

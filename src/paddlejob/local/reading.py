@@ -59,7 +59,7 @@ def read_file(path: Path) -> list[Document]:
     except OSError as error:
         raise Invalid(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise Invalid(f"{path}: is not a text file in UTF-8") from error
+        raise Invalid(f"{path}: is not a UTF-8 text file") from error
     return read_text(text, str(path))
 
 
@@ -92,10 +92,10 @@ def only_job(source: object, documents: list[Document]) -> Json:
         return jobs[0].body
     if jobs:
         lines = " and ".join(str(one.line) for one in jobs)
-        raise Invalid(f"{source}: it must hold one PaddleJob, and holds {len(jobs)}, at lines {lines}: split the file")
+        raise Invalid(f"{source}: it must contain one PaddleJob, but has {len(jobs)}, at lines {lines}: split the file")
     others = ", ".join(sorted({str(one.kind) for one in documents}))
     holds = f"no PaddleJob, only {others}" if others else "nothing"
-    raise Invalid(f"{source}: it holds {holds}: write a document with kind: {KIND}")
+    raise Invalid(f"{source}: it contains {holds}: add a document with kind: {KIND}")
 
 
 def _opened(body: Any) -> Iterator[tuple[FieldPath, Any]]:
@@ -124,7 +124,7 @@ def _wrong(one: Any) -> list[Mistake]:
 def _tidied(node: yaml.Node, path: FieldPath, seen: dict[int, bool]) -> Iterator[_Found]:
     """Makes all keys text, as in JSON; tells keys that stand twice. `seen` says of nodes whether all is seen."""
     if not seen.get(id(node), True):
-        raise yaml.composer.ComposerError(problem="an anchor holds itself", problem_mark=node.start_mark)
+        raise yaml.composer.ComposerError(problem="an anchor contains itself", problem_mark=node.start_mark)
     if id(node) in seen:
         return
     seen[id(node)] = False
@@ -146,7 +146,7 @@ def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool])
         key.tag = "tag:yaml.org,2002:str"
         line, column = key.start_mark.line + 1, key.start_mark.column + 1
         if key.value in lines:
-            yield _Found(line, column, f"{shown(at)} is there twice, first at line {lines[key.value]}: keep one")
+            yield _Found(line, column, f"{shown(at)} is set twice, first at line {lines[key.value]}: keep one")
         lines.setdefault(key.value, line)
 
 
@@ -185,7 +185,7 @@ def _not_yaml(error: yaml.YAMLError, text: str, source: str) -> str:
     if "\t" in line[: mark.column + 1] and not line[: mark.column].strip():
         problem = "a tab cannot indent YAML: write spaces"
     elif "mapping values" in problem:
-        problem += ": write a value that holds a colon in quotes, or check how far the line is indented"
+        problem += ": put a value that contains a colon in quotes, or check the indentation"
     elif not line:
-        problem += ": it ends in the middle; is a bracket or a quote left open?"
+        problem += ": it ends in the middle: is a bracket or quote left open?"
     return f"{source}:{mark.line + 1}:{mark.column + 1}: is not YAML: {problem}"

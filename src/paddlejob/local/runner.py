@@ -1,4 +1,4 @@
-"""Runs one job on this machine to its end: look, plan, act, tell; then clean up and go.
+"""Runs one job on this machine to its end: observe, plan, act, report; then clean up and exit.
 
 The same `plan` as the operator's. Ends when the job has ended and its clean-up is done, or when asked to stop.
 """
@@ -82,7 +82,7 @@ class Runner:
         return self.job
 
     def stop(self) -> None:
-        """End everything in order; a second time: at once."""
+        """Stop all pods gracefully; when called a second time, kill them."""
         if self._stopping:
             self.machine.kill()
         else:
@@ -159,7 +159,7 @@ class Runner:
         self._watching(state)
 
     async def _leave(self, listening: asyncio.Future[None]) -> None:
-        """What still runs ends with us: nobody would look after it."""
+        """Stop what still runs, because nothing would look after it; then write the last state."""
         if self._timer is not None:
             self._timer.cancel()
         await self._supervisor.close()
@@ -172,7 +172,7 @@ class Runner:
         self._report(ended=True)
 
     def _say_stopped(self) -> None:
-        message = "it was stopped before its end"
+        message = "it was stopped before it ended"
         status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
         self.job = msgspec.structs.replace(self.job, status=status)
         self._events.append(DatedEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))

@@ -1,8 +1,8 @@
 """What is known of local jobs, on disk and for their owner only, so that other terminals can ask.
 
-One folder per job, one file that is always whole (written beside and renamed). A job whose runner is gone without
-saying goodbye is recognised by the runner's pid and start time. One whose ttlSecondsAfterFinished is over is not there
-any more: whoever looks removes it.
+One folder per job, one file that is always whole (written beside and renamed). A job whose runner died is
+recognised by the runner's pid and start time. A job whose ttlSecondsAfterFinished has passed no longer exists: the
+first to look removes it.
 """
 
 from __future__ import annotations
@@ -87,17 +87,17 @@ class Folder:
         return self.path.parent / f".{self.path.name}.lock"  # no job's name begins with a dot
 
     def claim(self) -> Lock:
-        """Make it anew for a run, unless one goes on. Whoever has the lock frees it when the state names its runner."""
+        """Empty it for a new run unless the job is running. The caller frees the lock when the state names a runner."""
         name = self.path.name
         for each in (self.path.parent.parent, self.path.parent):
             each.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         try:
             lock = Lock.take(self.lock)
         except BlockingIOError as error:
-            raise AlreadyExists(f"another process starts or removes {name} at this moment: try again") from error
+            raise AlreadyExists(f"another process is starting or deleting {name}: try again") from error
         try:
             if (state := self.read()) and state.alive:
-                said = f"{name} runs here already (process {state.pid}): end it with `paddlejob delete {name}`"
+                said = f"{name} is already running here (process {state.pid}): delete it with `paddlejob delete {name}`"
                 raise AlreadyExists(said)
             if state:
                 clear_up(state)
@@ -131,7 +131,7 @@ class Folder:
 
     @property
     def deleted(self) -> bool:
-        """Whether somebody ends the job to remove it."""
+        """Whether the job is being stopped because somebody deletes it."""
         return (self.path / DELETED).exists()
 
     def mark_deleted(self) -> None:
@@ -162,10 +162,10 @@ class Folder:
 
 
 def _label(what: str, said: str) -> str:
-    """Both become folders, so neither may say where: a DNS label names nothing but itself."""
+    """Names become folders, so only DNS labels are allowed: they cannot contain `/` or `..`."""
     if is_label(said):
         return said
-    raise Invalid(f"no {what} can be called {said!r}: it takes lower-case letters, digits and '-', at most 63 of them")
+    raise Invalid(f"{said!r} cannot be the name of a {what}: use at most 63 lower-case letters, digits and '-'")
 
 
 def clear_up(state: State) -> None:
@@ -189,7 +189,7 @@ def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:
     state = folder.look()
     if state is None:
         raise NotFound(
-            f"there is no job {name} in namespace {namespace} of this machine: `paddlejob list --local` shows all"
+            f"there is no job {name} in namespace {namespace} on this machine: `paddlejob list --local` lists all jobs"
         )
     return folder, state
 
@@ -199,5 +199,5 @@ def explained() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        said = f"cannot keep the job's state in {root(os.environ)}: {error.strerror or error}"
+        said = f"cannot read or write job state in {root(os.environ)}: {error.strerror or error}"
         raise PaddleJobError(said) from error

@@ -47,7 +47,7 @@ class Loop:
     _since: dict[Key, datetime] = field(default_factory=dict)
 
     def turns(self, now: datetime) -> bool:
-        """Whether no look takes longer than any look can: every call in it has a time limit."""
+        """Whether no reconcile hangs: since every call has a time limit, none should take longer than LONGEST_LOOK."""
         return all(now - since < LONGEST_LOOK for since in self._since.values())
 
     async def run(self) -> NoReturn:
@@ -95,7 +95,7 @@ class Loop:
             self.queue.add_after(key, (planned.wake_at - now).total_seconds())
 
     async def _carry_out(self, key: Key, job: Job, planned: Plan, now: datetime) -> None:
-        """Status and actions go out together; what was refused is told in a second look, which is made at once."""
+        """Write the status and act at the same time. If something was refused, look again at once, to report that."""
         outcomes = await asyncio.gather(
             self._report(job, planned, now),
             self.hands.apply(job, planned, now),
@@ -117,7 +117,7 @@ class Loop:
                 self.queue.add(key)
 
     async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
-        """Events before the status: to whoever comes after us a written status says that its events are sent."""
+        """Events go out before the status: a written status tells the next leader that its events were sent."""
         await self.hands.send_events(job, planned.events, now)
         return await self.reporter.report(job, planned.status)
 

@@ -45,7 +45,7 @@ class Memory:
         return entry.refusals
 
     def remember(self, job: Job, tried: Plan, refused: tuple[Refusal, ...]) -> bool:
-        """Take the outcome of a round; True if what is to be told has changed."""
+        """Store what was refused; True if that changed, so that the status must report it."""
         entry = self._entry(job)
         names = {*_asked_for(job, tried)}
         waiting = tuple(refusal for refusal in entry.refusals if (refusal.kind, refusal.name) not in names)
@@ -57,7 +57,7 @@ class Memory:
         return before != new
 
     def pause_before_counts(self, job: Job, clock: float, *, patient: bool) -> float:
-        """How long mere counts wait still. The patient ones ever longer: the next phase tells them too."""
+        """How much longer a change of counts alone may wait. The pause grows: the next phase reports the counts too."""
         entry = self._entry(job)
         if entry.status_written is None:
             return 0.0

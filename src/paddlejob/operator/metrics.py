@@ -32,11 +32,11 @@ class Metrics:
     def __init__(self, jobs: Callable[[], Iterable[Job]], depth: Callable[[], int]) -> None:
         self.registry = registry = CollectorRegistry()
         registry.register(_JobsByPhase(jobs))
-        Gauge("paddlejob_queue_depth", "Jobs that wait to be looked at.", registry=registry).set_function(depth)
-        self.leading = Gauge("paddlejob_leader", "1 while this process acts.", registry=registry)
-        self.reconciles = Histogram("paddlejob_reconcile_seconds", "One look at one job.", registry=registry)
-        self.errors = Counter("paddlejob_reconcile_errors", "Looks that failed.", registry=registry)
-        self.unreadable = Counter("paddlejob_unreadable_objects", "Objects nobody can read.", registry=registry)
+        Gauge("paddlejob_queue_depth", "Jobs waiting to be reconciled.", registry=registry).set_function(depth)
+        self.leading = Gauge("paddlejob_leader", "1 while this process is the leader.", registry=registry)
+        self.reconciles = Histogram("paddlejob_reconcile_seconds", "Time to reconcile one job.", registry=registry)
+        self.errors = Counter("paddlejob_reconcile_errors", "Reconciles that failed.", registry=registry)
+        self.unreadable = Counter("paddlejob_unreadable_objects", "Objects that could not be read.", registry=registry)
         self.time_to_running = Histogram(
             "paddlejob_time_to_running_seconds",
             "From creation to Running.",

@@ -36,10 +36,10 @@ class PortRange:
     def parse(cls, text: str) -> PortRange:
         low, comma, high = text.partition(",")
         if not comma or not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit()):
-            raise BadRange(f"'{text}' is no range of ports: write LOW,HIGH, for instance {DEFAULT_RANGE}")
+            raise BadRange(f"'{text}' is not a port range: write LOW,HIGH, for instance {DEFAULT_RANGE}")
         if not 1024 <= int(low) < int(high) <= LAST_PORT + 1:
             raise BadRange(
-                f"'{text}' is no range of ports: 1024 is the least, {LAST_PORT + 1} the most, LOW below HIGH"
+                f"'{text}' is not a port range: LOW must be 1024 or more, HIGH {LAST_PORT + 1} or less, LOW below HIGH"
             )
         return cls(int(low), int(high))
 

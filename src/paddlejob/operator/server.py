@@ -67,5 +67,5 @@ def parse_address(address: str) -> tuple[str | None, int]:
         return None, 0
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
-        raise BadAddress(f"'{address}' is no address to listen on: write HOST:PORT or :PORT, or 0 to switch it off")
+        raise BadAddress(f"'{address}' is not an address to listen on: write HOST:PORT or :PORT, or 0 to switch it off")
     return host.strip("[]") or None, int(port)

@@ -84,7 +84,7 @@ class Applier:
         base = f"/apis/{version}" if "/" in version else f"/api/{version}"
         found = next((each for each in await self._kinds(base) if each.kind == kind and "/" not in each.name), None)
         if found is None:
-            raise NotFound(f"the cluster does not know the kind {kind} of {version}: install what brings it")
+            raise NotFound(f"the cluster does not know the kind {kind} of {version}: install what provides it")
         if not found.namespaced:
             return f"{base}/{found.name}/{meta['name']}"
         return f"{base}/namespaces/{meta.get('namespace') or self._namespace}/{found.name}/{meta['name']}"
@@ -117,7 +117,7 @@ class Beside:
             for one in self._documents:
                 was_there = await self._applier.exists(one)
                 if was_there and ANNOTATION_PART_OF in (one["metadata"].get("annotations") or {}):
-                    raise AlreadyExists(f"{label(one)} is there already: delete it, or give this job another name")
+                    raise AlreadyExists(f"{label(one)} already exists: delete it, or give this job another name")
                 (self._shared if was_there else self._made).append(await self._applier.apply(one))
         except PaddleJobError:
             await self.take_back()

@@ -99,7 +99,7 @@ class Cluster:
 
     async def get(self, key: Key) -> Found:
         namespace, name = key
-        tried = f"get job {name} of namespace {namespace}"
+        tried = f"get job {name} in namespace {namespace}"
         with explained(tried, name=name, namespace=namespace):
             try:
                 return self._decoded(await self.client.request("GET", JOBS.path(namespace, name)))
@@ -109,7 +109,7 @@ class Cluster:
                 raise
 
     async def list(self, namespace: str | None) -> tuple[Found, ...]:
-        tried = f"list the jobs of {f'namespace {namespace}' if namespace else 'all namespaces'}"
+        tried = f"list the jobs in {f'namespace {namespace}' if namespace else 'all namespaces'}"
         with explained(tried, namespace=namespace or ""):
             found = await self._all(JOBS, namespace)
             if not found and namespace and not await self.has_namespace(namespace):
@@ -144,7 +144,7 @@ class Cluster:
     async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
         """Goes on whatever the network does."""
         what = f"job {name}" if name else "jobs"
-        tried = f"watch {what} of {f'namespace {namespace}' if namespace else 'all namespaces'}"
+        tried = f"watch {what} in {f'namespace {namespace}' if namespace else 'all namespaces'}"
         changes = self._watch(JOBS, namespace, tried, fields=f"metadata.name={name}" if name else "")
         async with aclosing(changes):
             async for one in changes:
@@ -217,12 +217,12 @@ class Cluster:
 
     async def change(self, job: Job, spec: Mapping[str, Any]) -> None:
         namespace, name = _still_going(job)
-        with explained(f"change job {name} of namespace {namespace}", name=name, namespace=namespace):
+        with explained(f"change job {name} in namespace {namespace}", name=name, namespace=namespace):
             await self.client.patch(JOBS, (namespace, name), {"spec": dict(spec)})
 
     async def scale(self, job: Job, workers: int) -> None:
         namespace, name = _still_going(job)
-        with explained(f"scale job {name} of namespace {namespace} to {workers}", name=name, namespace=namespace):
+        with explained(f"scale job {name} in namespace {namespace} to {workers}", name=name, namespace=namespace):
             await self.client.request(
                 "PATCH",
                 JOBS.path(namespace, name, "scale"),
@@ -232,7 +232,7 @@ class Cluster:
 
     async def delete(self, job: Job, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
         namespace, name = job.metadata.key
-        with explained(f"delete job {name} of namespace {namespace}", name=name, namespace=namespace):
+        with explained(f"delete job {name} in namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
 
 

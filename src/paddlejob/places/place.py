@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 class Bar(Line):
-    """A progress bar as it stands: its line goes on, and the whole of it comes later as a `Line`."""
+    """The current state of a progress bar. Its line is not finished; when it is, it comes as a `Line`."""
 
 
 class Event(NamedTuple):
@@ -51,9 +51,9 @@ class Event(NamedTuple):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which log lines: of a role or of all, of one pod only, the last so many, of the last so many seconds.
+    """Which log lines: of which role, of which pod (`index`), how many last lines, of how many last seconds (`since`).
 
-    `bars`: also how progress bars stand that go on.
+    `bars`: also the current state of progress bars.
     """
 
     follow: bool = False
@@ -65,9 +65,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What is submitted: the job, what stands beside it, and the file that says so; on this machine relative things
-    begin in its folder.
-    """
+    """What is submitted: the job, the other objects of its file, and that file; relative paths start from its folder."""
 
     document: Json
     beside: tuple[Json, ...] = ()
@@ -95,7 +93,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     phase: str
     """Beside the phases of a job: Terminating, and on this machine Stopped and Lost."""
     over: bool
-    """Whether nobody works on it any more."""
+    """Whether nothing drives it any more: it has ended, or its runner is gone."""
     why: str = ""
     """Why it is as it is, if the job itself cannot say it."""
     about: tuple[tuple[str, str], ...] = ()
@@ -121,12 +119,12 @@ class Place(Protocol):
 
     @property
     def namespace(self) -> str:
-        """Where a job goes that names none."""
+        """The namespace of a job that does not name one."""
         ...
 
     @property
     def listed(self) -> str | None:
-        """Whose jobs a list shows that names no namespace; None: of all."""
+        """The namespace whose jobs are listed by default; None: all namespaces."""
         ...
 
     async def __aenter__(self) -> Place: ...
@@ -142,7 +140,7 @@ class Place(Protocol):
         ...
 
     def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
-        """What is there, then every change, for ever; None is a job that is not there, or not any more."""
+        """Every job once, then every change, without end; None means that the job does not exist (any more)."""
         ...
 
     async def pods(self, job: Job) -> tuple[Pod, ...]: ...
@@ -158,7 +156,7 @@ class Place(Protocol):
     async def scale(self, job: Job, workers: int) -> None: ...
 
     async def delete(self, job: Job, *, force: bool = False) -> None:
-        """Ask for its end, and for that of all it has; `force`: without waiting for a graceful end."""
+        """Ask for the deletion of the job and all it owns; `force`: without a grace period."""
         ...
 
 
@@ -178,5 +176,5 @@ async def life(place: Place, job: Job) -> AsyncGenerator[Found, None]:
 
 @coroutine
 def loop() -> Generator[None, None, None]:
-    """To be awaited before anything that needs an event loop: see `paddlejob.cli.where.run`."""
+    """Await this before anything that needs an event loop: see `paddlejob.cli.where.run`."""
     yield

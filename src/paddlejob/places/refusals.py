@@ -30,7 +30,7 @@ def explanation(error: kube.KubeError, tried: str, *, name: str = "", namespace:
         case kube.ApiUnauthorized():
             return errors.Unauthorized(
                 f"cannot {tried}: the cluster does not accept your credentials (401): log in again, or renew the token "
-                "or certificate of your kubeconfig"
+                "or certificate in your kubeconfig"
             )
         case kube.ApiForbidden():
             said = error.message or "403 Forbidden"
@@ -39,14 +39,14 @@ def explanation(error: kube.KubeError, tried: str, *, name: str = "", namespace:
             return _missing(error, tried, name=name, namespace=namespace)
         case kube.ApiAlreadyExists():
             return errors.AlreadyExists(
-                f"cannot {tried}: {name} exists in namespace {namespace} already: delete it with "
+                f"cannot {tried}: {name} already exists in namespace {namespace}: delete it with "
                 f"`paddlejob delete {name} -n {namespace}`, or give this one another name"
             )
         case kube.ApiInvalid() | kube.ApiBadRequest():
             return errors.Invalid(f"cannot {tried}: {_one_line(error.message)}")
         case kube.ApiServerError() | kube.ApiTooManyRequests():
             said = _one_line(error.message) or error.reason
-            return errors.NoCluster(f"cannot {tried}: the API server cannot answer now ({said}): try again")
+            return errors.NoCluster(f"cannot {tried}: the API server cannot answer right now ({said}): try again")
         case _:
             return errors.PaddleJobError(f"cannot {tried}: {_after_colon(error)}")
 
@@ -57,12 +57,12 @@ def _missing(error: kube.ApiNotFound, tried: str, *, name: str, namespace: str) 
             return no_namespace(tried, namespace)
         case "":
             return errors.NoCRD(
-                f"cannot {tried}: the cluster does not know PaddleJobs: install them and the operator with "
+                f"cannot {tried}: this cluster has no PaddleJobs: install the CRD and the operator with "
                 "`paddlejob install`"
             )
         case "paddlejobs":
             return errors.NotFound(
-                f"there is no job {name} in namespace {namespace} of the cluster: `paddlejob list -A` shows all"
+                f"there is no job {name} in namespace {namespace} on the cluster: `paddlejob list -A` lists all jobs"
             )
         case _:
             return errors.NotFound(f"cannot {tried}: {error.message}")
@@ -70,8 +70,8 @@ def _missing(error: kube.ApiNotFound, tried: str, *, name: str, namespace: str) 
 
 def no_namespace(tried: str, namespace: str) -> errors.NoNamespace:
     return errors.NoNamespace(
-        f"cannot {tried}: there is no namespace {namespace}: make it with `kubectl create namespace {namespace}`, or "
-        "give another with -n"
+        f"cannot {tried}: there is no namespace {namespace}: create it with `kubectl create namespace {namespace}`, or "
+        "use another with -n"
     )
 
 

@@ -1,6 +1,7 @@
-"""How a job starts on this machine, for all who start one: check, claim its folder, find its Python and addresses, run.
+"""The one way to start a job on this machine: check it, claim its folder, find its Python and addresses, run it.
 
-A job runs in the process that asks (`run`), or in one of its own that outlives whoever asks (`in_background`).
+The job's runner works in the calling process (`run`), or in a process of its own that outlives the caller
+(`in_background`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); from paddlejob.places.start i
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person wants to run, and how. `ours`: a Python to try before others, and to take if none has Paddle."""
+    """What the person wants to run, and how. `ours`: a Python to try first, and to fall back on if none has Paddle."""
 
     manifest: Manifest
     command: tuple[str, ...] = ()
@@ -50,7 +51,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """A job that may run: checked, its folder claimed by the open file `lock` until the state names the runner."""
+    """A job that is ready to run: it was checked, and its folder is claimed.
+
+    `lock` is the file descriptor that holds the claim; it is freed once the state file names the runner.
+    """
 
     manifest: Manifest
     around: Surroundings
@@ -64,7 +68,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         return Folder(self.around.folder)
 
     async def run(self, supervisor: Supervisor, watching: Callable[[State], None]) -> Job:
-        """To its end, or until a signal asks for that. Call it in the main thread."""
+        """Run the job until it ends or a signal stops it. Call this in the main thread."""
         lock: Lock | None = Lock(self.folder.lock, self.lock)
 
         def look(state: State) -> None:
@@ -86,7 +90,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
             endpoints.close()
 
     def in_background(self) -> None:
-        """Returns when the runner has taken its first look, or raises what kept it from that."""
+        """Returns when the runner has written its first state; raises if it could not."""
         log = self.around.folder / LOG
         try:
             with log.open("wb") as errors_to:
@@ -107,7 +111,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prepare(asked: Asked) -> Start:
-    """Check all that can be checked before anything is touched, then make the job's folder ours."""
+    """Check everything that can be checked without changing anything, then claim the job's folder."""
     job = here(asked.manifest.job, None)
     env, advice = _inherited(asked)
     around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd)
@@ -124,7 +128,7 @@ def prepare(asked: Asked) -> Start:
 
 
 def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
-    """What pods inherit: the person's environment, its path beginning with the Python that has Paddle; and advice."""
+    """The environment that pods inherit, with the Python that has Paddle first on PATH; and advice for the person."""
     env = {"PYTHONUNBUFFERED": "1", **os.environ}  # lines appear when they are printed
     elastic = asked.manifest.job.spec.is_elastic
     python = named_python(env, asked.python) or find_python(env, elastic=elastic, first=asked.ours) or asked.ours
@@ -137,7 +141,7 @@ def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
 
 
 def main() -> None:
-    """The whole life of a process that runs a job in the background: its order comes on standard input."""
+    """Entry point of a runner in the background; it reads its `Start` from standard input."""
     start: Start = pickle.load(sys.stdin.buffer)
     if os.fork():
         os._exit(0)  # our starter waits for this process only
@@ -146,7 +150,7 @@ def main() -> None:
     seen = False
 
     def first_look(_: State) -> None:
-        """Whoever started us waits for the end of our output: it ends here."""
+        """`in_background` waits until our standard output is closed: this closes it."""
         nonlocal seen
         if not seen:
             seen = True

@@ -1,6 +1,6 @@
-"""Jobs on this machine: what their runners write down is read, and what they are asked is left for them.
+"""Jobs on this machine: reads the state that their runners write, and leaves requests for the runners to pick up.
 
-A runner has a process of its own, so that a job outlives a notebook cell. What such a job cannot do says so.
+A runner has its own process, so a job outlives a notebook cell. What a job here cannot do raises `NotHere`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class ThisMachine:
 
     async def logs(self, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
         if wanted.since is not None:
-            raise errors.NotHere("the logs of jobs on this machine hold no times: use --tail instead of --since")
+            raise errors.NotHere("logs on this machine have no timestamps: use --tail instead of --since")
         role, index = "*" if wanted.role == "all" else wanted.role, "*" if wanted.index is None else wanted.index
         folder, _ = self._state(job.metadata.key)
         following = Logs(folder.logs, f"{job.metadata.name}-{role}-{index}")
@@ -121,7 +121,7 @@ class ThisMachine:
     async def change(self, job: Job, spec: Mapping[str, Any]) -> None:
         raise errors.NotHere(
             f"{job.metadata.name} runs on this machine, where jobs cannot be changed ({', '.join(spec)}):"
-            " delete it and submit it anew, or submit it to a cluster"
+            " delete it and submit it again, or submit it to a cluster"
         )
 
     async def scale(self, job: Job, workers: int) -> None:
@@ -145,7 +145,7 @@ class ThisMachine:
 
 
 async def _looks() -> AsyncGenerator[None, None]:
-    """At once, then again and again: whoever writes a state tells nobody."""
+    """Ticks at once and then every PAUSE: a state file is polled, because its writer notifies nobody."""
     yield
     await loop()
     from asyncio import sleep  # noqa: PLC0415 - as above
@@ -165,7 +165,7 @@ def _found(folder: Folder, state: State) -> Found:
     phase: str = job.status.phase or "Pending"
     if not alive and not job.status.finished:
         phase = reasons.STOPPED if state.ended else "Lost"
-    lost = f"its runner (process {state.pid}) ended without a word; all its processes ended with it"
+    lost = f"its runner (process {state.pid}) died without saying why; all of its processes ended with it"
     return Found(
         job=job,
         where=ThisMachine.where,

@@ -62,7 +62,7 @@ class AsyncPaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> AsyncPaddleJob:
-        """A job that somebody submitted before."""
+        """A job that was submitted before."""
         enter = _place(local=local, context=context, kubeconfig=kubeconfig)
         async with enter() as place:
             found = await place.get(Key(namespace or place.namespace, job_name))
@@ -73,7 +73,7 @@ class AsyncPaddleJob(Written):
 
     @property
     def namespace(self) -> str | None:
-        """Where it is, or is to be; None: where your kubeconfig points."""
+        """The job's namespace; None until submitted if it is to be your kubeconfig's."""
         return self.submitted.key.namespace if self.submitted else self.description.namespace
 
     @property
@@ -88,7 +88,7 @@ class AsyncPaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> AsyncPaddleJob:
-        """Hand it to the cluster of your kubeconfig, or with `local=True` to this machine's processes.
+        """Submit it to the cluster of your kubeconfig, or with `local=True` run it on this machine.
 
         `volumes` says where a volume's data is on this machine, by the volume's name or its claim's.
         """
@@ -113,13 +113,13 @@ class AsyncPaddleJob(Written):
             return job.status
 
     async def wait(self, timeout: float | None = None) -> Status:
-        """Until the job has ended. Raises JobFailed when it did not end well, Timeout when it takes too long."""
+        """Wait until the job has ended. Raises JobFailed if it failed or was stopped, Timeout if it takes too long."""
         try:
             last = await asyncio.wait_for(self._last(), timeout)
         except asyncio.TimeoutError as error:
             now = await self.status()
             said = ": ".join(filter(None, (now.phase or "Pending", now.reason, now.message)))
-            raise Timeout(f"{self.job_name} has not ended within {timeout:g} s: it is {said}") from error
+            raise Timeout(f"{self.job_name} has not ended after {timeout:g} s: it is {said}") from error
         if last.phase != "Completed":
             raise JobFailed(_failure(self.job_name, last))
         return last
@@ -143,7 +143,7 @@ class AsyncPaddleJob(Written):
         index: int | None = None,
         tail: int | None = None,
     ) -> AsyncGenerator[Line, None]:
-        """What the pods print, to be iterated with `async for`; with `follow=True` until the job ends."""
+        """The lines that the pods print, for `async for`; with `follow=True` until the job ends."""
         if role not in (*ROLES, "all"):
             raise ValueError(f"role must be one of {', '.join(ROLES)} and all, not {role!r}")
         index = None if index is None else check.count("index", index, 0)
@@ -168,7 +168,7 @@ class AsyncPaddleJob(Written):
             await place.scale(job, trainers)
 
     async def suspend(self) -> None:
-        """Take its pods away and keep the job; `resume` starts it afresh."""
+        """Delete its pods but keep the job; `resume` starts it again from the beginning."""
         async with self._at_its_place() as (place, job):
             await place.change(job, {"suspend": True})
 
@@ -177,13 +177,13 @@ class AsyncPaddleJob(Written):
             await place.change(job, {"suspend": False})
 
     async def delete(self) -> None:
-        """End it and remove it, with its pods and logs."""
+        """Delete it, with its pods and logs."""
         async with self._at_its_place() as (place, job):
             await place.delete(job)
 
     def _known(self) -> Submitted:
         if self.submitted is None:
-            raise NotSubmitted(f"{self.job_name} was not submitted: call submit() first, or get() to find an old one")
+            raise NotSubmitted(f"{self.job_name} was not submitted: call submit() first, or get() for an existing job")
         return self.submitted
 
 
@@ -197,7 +197,7 @@ def _place(
     """Loaded when needed: whoever trains inside a job, or runs one here, needs no HTTP client."""
     if local:
         if context or kubeconfig:
-            raise ValueError("local=True runs on this machine: context and kubeconfig have no meaning there")
+            raise ValueError("local=True runs on this machine: context and kubeconfig do not apply there")
         from paddlejob.places.this_machine import ThisMachine  # noqa: PLC0415 - see above
 
         return partial(ThisMachine, _folders(volumes or {}), Path(sys.executable))
@@ -212,7 +212,7 @@ def _folders(volumes: Mapping[str, str | Path]) -> dict[str, Path]:
     found = {name: Path(path).resolve() for name, path in volumes.items()}
     for name, path in found.items():
         if not path.is_dir():
-            raise ValueError(f"volumes: {name} is to be in {path}, and there is no such folder")
+            raise ValueError(f"volumes: {name} is mapped to {path}, but there is no such folder")
     return found
 
 
@@ -223,7 +223,7 @@ def _document(job: Job, metadata: dict[str, Any]) -> dict[str, Any]:
 def _failure(name: str, status: Status) -> str:
     if status.phase != "Failed":
         while_ = "" if status.reason == reasons.STOPPED else f", while it was {status.phase}"
-        return f"{name} was stopped before its end{while_}"
+        return f"{name} was stopped before it ended{while_}"
     said = f"{name} failed: {status.message}"
     if (failure := status.failure) is None:
         return said

@@ -85,7 +85,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise CannotShip(f"files: {path} is not a text in UTF-8: data belongs on a volume, see volumes=") from error
+        raise CannotShip(f"files: {path} is not UTF-8 text: put data on a volume with volumes=") from error
 
 
 def _check_size(texts: dict[str, str]) -> None:

@@ -39,7 +39,7 @@ class PaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> PaddleJob:
-        """A job that somebody submitted before, perhaps from another notebook."""
+        """A job that was submitted before, perhaps from another notebook."""
         found = AsyncPaddleJob.get(job_name, namespace, local=local, context=context, kubeconfig=kubeconfig)
         aio = blocking(found)
         made = cls._of(aio.description)
@@ -48,7 +48,7 @@ class PaddleJob(Written):
 
     @property
     def namespace(self) -> str | None:
-        """Where it is, or is to be; None: where your kubeconfig points."""
+        """The job's namespace; None until submitted if it is to be your kubeconfig's."""
         return self.aio.namespace
 
     def submit(
@@ -59,21 +59,21 @@ class PaddleJob(Written):
         context: str | None = None,
         kubeconfig: str | Path | None = None,
     ) -> PaddleJob:
-        """Hand it to the cluster of your kubeconfig, or with `local=True` to this machine's processes.
+        """Submit it to the cluster of your kubeconfig, or with `local=True` run it on this machine.
 
-        Returns when it is accepted; the job goes on by itself, also when this program ends. `volumes` says where a
-        volume's data is on this machine, by the volume's name or its claim's.
+        Returns when the job is accepted; it keeps running even when this program ends. `volumes` says where the data
+        of a volume is on this machine, by the name of the volume or of its claim.
         """
         blocking(self.aio.submit(local=local, volumes=volumes, context=context, kubeconfig=kubeconfig))
         return self
 
     @property
     def status(self) -> Status:
-        """How it stands now."""
+        """The current status."""
         return blocking(self.aio.status())
 
     def wait(self, timeout: float | None = None) -> Status:
-        """Until the job has ended. Raises JobFailed when it did not end well, Timeout when it takes too long."""
+        """Wait until the job has ended. Raises JobFailed if it failed or was stopped, Timeout if it takes too long."""
         return blocking(self.aio.wait(timeout))
 
     def logs(
@@ -96,14 +96,14 @@ class PaddleJob(Written):
         blocking(self.aio.scale(trainers))
 
     def suspend(self) -> None:
-        """Take its pods away and keep the job; `resume` starts it afresh."""
+        """Delete its pods but keep the job; `resume` starts it again from the beginning."""
         blocking(self.aio.suspend())
 
     def resume(self) -> None:
         blocking(self.aio.resume())
 
     def delete(self) -> None:
-        """End it and remove it, with its pods and logs."""
+        """Delete it, with its pods and logs."""
         blocking(self.aio.delete())
 
     def __repr__(self) -> str:

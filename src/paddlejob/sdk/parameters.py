@@ -81,5 +81,5 @@ def one_of(spellings: Mapping[str, Any]) -> Any:
     """The value of a parameter that has several spellings; None when none was used."""
     said = {name: value for name, value in spellings.items() if value is not None}
     if len(set(map(repr, said.values()))) > 1:
-        raise ValueError(f"{' and '.join(said)} are two spellings of one parameter and say different things")
+        raise ValueError(f"{' and '.join(said)} are two names of one parameter, but have different values")
     return next(iter(said.values()), None)

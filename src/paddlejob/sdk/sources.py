@@ -145,8 +145,8 @@ def literal(value: Any, what: str) -> str:
         case dict() if type(value) is dict:
             return "{" + ", ".join(f"{literal(k, what)}: {literal(v, what)}" for k, v in value.items()) + "}"
     raise CannotShip(
-        f"{what} is a {type(value).__name__}, and only plain values travel (numbers, texts, lists, dicts ...): make it"
-        " inside the function, or pass what it is made from"
+        f"{what} is a {type(value).__name__}, but only plain values can be sent (numbers, strings, lists, dicts, ...):"
+        " make it inside the function, or pass what it is made from"
     )
 
 

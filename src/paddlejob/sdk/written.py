@@ -58,8 +58,8 @@ class Written:
         - `cephfs_volume`, `volumes`: what all pods mount
         - `namespace`: by default that of your kubeconfig
         - `trainer_package_path`: the folder, in the image, where the command starts
-        - `env`: further environment variables
-        - `spec`: further fields of the resource's spec, such as `{"backoffLimit": 3}`
+        - `env`: additional environment variables
+        - `spec`: additional fields of the resource's spec, such as `{"backoffLimit": 3}`
         """
         cpus = check.one_of({"cpu_nums": cpu_nums, "cpu_num": cpu_num})
         if cpus is None:
@@ -94,7 +94,7 @@ class Written:
 
     @classmethod
     def from_yaml(cls: type[W], source: str | Path) -> W:
-        """A job from a file, or from the text of one; what stands beside it is submitted with it.
+        """A job from a YAML file, or from its text; the other objects in it are submitted with the job.
 
         >>> from paddlejob import PaddleJob
         >>> text = PaddleJob(job_name="a", entry_point="python train.py", cpu_nums=1, runtime_image="b").to_yaml()
@@ -119,7 +119,7 @@ class Written:
     ) -> W:
         """A job that calls a Python function in every pod, without building an image.
 
-        The function's source travels in a ConfigMap, with what it uses: other functions and classes of its own file,
+        The function's source is sent in a ConfigMap, with what it uses: other functions and classes of its own file,
         plain values, imports, and `files` (text files or folders, found in the working directory). Nothing is
         pickled. `runtime_image` needs only Python and what the function imports. The other parameters are those of
         `PaddleJob(...)`.
@@ -146,7 +146,7 @@ class Written:
         return cls._of(described_function(plain.description, function, dict(arguments or {}), tuple(files)))
 
     def to_yaml(self) -> str:
-        """The documents that `kubectl create -f -` takes.
+        """The job as YAML, for `kubectl create -f -`.
 
         >>> from paddlejob import PaddleJob
         >>> job = PaddleJob(job_name="a", entry_point="python train.py", cpu_nums=1, runtime_image="b")
