@@ -15,8 +15,8 @@ from paddlejob.api import rules
 from paddlejob.api.names import ROLES, RoleName
 
 Mode = Literal["PS", "Collective", "Single"]
-Intranet = Literal["PodIP", "Service", "Host", "HostNetwork"]
 Network = Literal["PodIP", "Service", "Host"]
+Intranet = Literal[Network, "HostNetwork"]
 CleanPodPolicy = Literal["Always", "Never", "OnFailure", "OnCompletion", "Running"]
 NETWORKS: tuple[Network, ...] = get_args(Network)
 CLEAN_POD_POLICIES: tuple[CleanPodPolicy, ...] = get_args(CleanPodPolicy)
