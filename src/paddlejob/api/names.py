@@ -6,7 +6,7 @@ Names are functions of the job alone, so that a repeated create meets the object
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 GROUP = "batch.paddlepaddle.org"
 VERSION = "v1"
@@ -17,7 +17,7 @@ SINGULAR = "paddlejob"
 SHORT_NAME = "pdj"
 
 RoleName = Literal["ps", "worker", "heter"]
-ROLES: tuple[RoleName, ...] = ("ps", "worker", "heter")
+ROLES: tuple[RoleName, ...] = get_args(RoleName)
 
 # Labels on pods and services. The first two are those of the user's documents.
 LABEL_RES_NAME = "paddle-res-name"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paddlejob.api.spec import PaddleJobSpec, Role
 
 T = TypeVar("T")
+BESIDE_WORKERS = tuple(role for role in ROLES if role != "worker")
 MOST_PODS = 10_000
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
@@ -126,7 +127,7 @@ SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     ),
     Rule(
         f"a job may have at most {MOST_PODS} pods: set fewer replicas",
-        tuple(f"{role}.replicas" for role in ("worker", "ps", "heter")),
+        tuple(f"{role}.replicas" for role in ("worker", *BESIDE_WORKERS)),
         " + ".join(f"(has(self.{role}) ? self.{role}.replicas : 0)" for role in ROLES) + f" <= {MOST_PODS}",
         lambda spec: sum(role.replicas for _, role in spec.roles) <= MOST_PODS,
     ),
@@ -171,8 +172,7 @@ def _unchanged(field: str) -> str:
 _FIXED = "cannot be changed after creation: delete the job and create it again"
 
 TRANSITIONS: tuple[Transition, ...] = (
-    Transition(f"spec.ps {_FIXED}", _unchanged("ps")),
-    Transition(f"spec.heter {_FIXED}", _unchanged("heter")),
+    *(Transition(f"spec.{role} {_FIXED}", _unchanged(role)) for role in BESIDE_WORKERS),
     Transition(
         f"spec.worker {_FIXED} (only replicas of an elastic job may change)",
         "!has(self.worker) || !has(oldSelf.worker) || ("

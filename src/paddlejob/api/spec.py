@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta
 
 from paddlejob.api import rules
-from paddlejob.api.names import RoleName
+from paddlejob.api.names import ROLES, RoleName
 
 Mode = Literal["PS", "Collective", "Single"]
-Intranet = Literal["PodIP", "Service", "Host", "HostNetwork"]
 Network = Literal["PodIP", "Service", "Host"]
+Intranet = Literal[Network, "HostNetwork"]
 CleanPodPolicy = Literal["Always", "Never", "OnFailure", "OnCompletion", "Running"]
 NETWORKS: tuple[Network, ...] = get_args(Network)
 CLEAN_POD_POLICIES: tuple[CleanPodPolicy, ...] = get_args(CleanPodPolicy)
@@ -124,9 +124,5 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     @property
     def roles(self) -> tuple[tuple[RoleName, Role], ...]:
         """The roles this job has, servers first."""
-        named: tuple[tuple[RoleName, Role | None], ...] = (
-            ("ps", self.ps),
-            ("worker", self.worker),
-            ("heter", self.heter),
-        )
+        named: list[tuple[RoleName, Role | None]] = [(name, getattr(self, name)) for name in ROLES]
         return tuple((name, role) for name, role in named if role is not None)
