@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddlejob.local.proc import is_alive, start_time
-
+from paddlejob.local.supervisor.proc import is_alive, start_time
 from tests.cluster.waiting import wait_until
 
 

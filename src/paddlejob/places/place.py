@@ -65,7 +65,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What is submitted: the job, the other objects of its file, and that file; relative paths start from its folder."""
+    """What is submitted: the job, the other objects of its file, and the file; relative paths start in its folder."""
 
     document: Json
     beside: tuple[Json, ...] = ()
