@@ -42,7 +42,7 @@ def test_labels_and_annotations() -> None:
 
 def test_constants_of_the_contract() -> None:
     assert (names.CONTAINER, names.PORT, names.LONGEST_NAME) == ("paddle", 2379, 63)
-    assert names.ROLES == ("ps", "worker", "heter")
+    assert names.ROLES == (*names.ROLE_WORDS,) == ("ps", "worker", "heter")
 
 
 def test_the_public_names_of_api() -> None:

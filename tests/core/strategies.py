@@ -6,13 +6,14 @@ Most values are of the right shape, so that deep branches are reached; the rest 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
 from paddlejob.api import Condition, Failure, Job, ObjectMeta, PaddleJobSpec, Role, RoleStatus, Status, World
 from paddlejob.api import names as n
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
+from paddlejob.api.status import ConditionType, Phase
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
 from paddlejob.core.children import (
     ContainerState,
@@ -31,9 +32,7 @@ scalars = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | words
 anything = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3), max_leaves=8
 )
-phases = st.sampled_from(
-    ["Pending", "Starting", "Running", "Restarting", "Scaling", "Suspended", "Completed", "Failed", "Terminating"]
-)
+phases = st.sampled_from(get_args(Phase))
 small = st.integers(-1, 5)
 
 
@@ -67,7 +66,7 @@ roles = st.builds(
 counts = st.builds(RoleStatus, running=small, succeeded=small, unknown=small, pending=small)
 conditions = st.builds(
     Condition,
-    type=st.sampled_from(["Running", "Completed", "Failed", "Suspended", "Stalled"]),
+    type=st.sampled_from(get_args(ConditionType)),
     status=st.sampled_from(["True", "False", "Unknown"]),
     reason=words,
 )

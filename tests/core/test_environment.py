@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 
 from paddlejob.api import Job
+from paddlejob.api.names import ROLES
 from paddlejob.core import observe
-from paddlejob.core.environment import pod_environment, shared_environment
+from paddlejob.core.environment import TRAINING_ROLES, pod_environment, shared_environment
 from tests.builders import JobBuilder, Template, a_job, a_ps_job, a_template, pods_of
 
 COLLECTIVE = a_job().with_workers(2)
@@ -212,3 +213,7 @@ def test_names_that_switch_the_launcher_are_never_set(job: JobBuilder) -> None:
     roles = [name for name, _ in built.spec.roles]
     own_names = {one["name"] for role in roles for one in pod_environment(built, role, 0)}
     assert not NEVER & (own_names | shared(built).keys())
+
+
+def test_every_role_has_a_word_that_paddle_knows() -> None:
+    assert (*TRAINING_ROLES,) == ROLES

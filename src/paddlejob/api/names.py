@@ -18,6 +18,7 @@ SHORT_NAME = "pdj"
 
 RoleName = Literal["ps", "worker", "heter"]
 ROLES: tuple[RoleName, ...] = get_args(RoleName)
+ROLE_WORDS: dict[RoleName, str] = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
 
 # Labels on pods and services. The first two are those of the user's documents.
 LABEL_RES_NAME = "paddle-res-name"

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from html import escape
 
 from paddlejob.api import Status
-from paddlejob.api.names import ROLES, RoleName
+from paddlejob.api.names import ROLE_WORDS, ROLES, RoleName
 from paddlejob.errors import PaddleJobError
 from paddlejob.sdk.aio import AsyncPaddleJob
 
 PATIENCE = 5.0
-_WORDS: dict[RoleName, str] = {"ps": "parameter servers", "worker": "trainers", "heter": "heterogeneous workers"}
 
 
 async def table(job: AsyncPaddleJob) -> str:
@@ -36,11 +35,11 @@ async def table(job: AsyncPaddleJob) -> str:
 
 
 def _pods(roles: Mapping[RoleName, int]) -> str:
-    return ", ".join(f"{count} {_WORDS[name]}" for name, count in roles.items())
+    return ", ".join(f"{count} {ROLE_WORDS[name]}" for name, count in roles.items())
 
 
 def _standing(status: Status) -> dict[str, str]:
     counted = ((name, status.role(name)) for name in ROLES)
-    ready = {f"{_WORDS[name]} running": one.ready for name, one in counted if one is not None and one.ready}
+    ready = {f"{ROLE_WORDS[name]} running": one.ready for name, one in counted if one is not None and one.ready}
     said = {"status": status.phase or "Pending", **ready}
     return {**said, "message": status.message} if status.message else said
