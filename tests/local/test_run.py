@@ -50,6 +50,13 @@ def test_every_pods_launcher_has_a_log_folder_of_its_own(bench: Workbench) -> No
     assert {f"[logged-worker-{i}] in {folder}/logged-worker-{i}.0" for i in (0, 1)} <= set(done.stdout.splitlines())
 
 
+PADDLE: dict[str, object] = {"name": "paddle", "command": ["true"]}
+
+
+def a_pod(containers: list[dict[str, object]], **spec: object) -> dict[str, object]:
+    return {"replicas": 1, "template": {"spec": {"containers": containers, **spec}}}
+
+
 BAD: dict[str, tuple[dict[str, object], str]] = {
     "no command": ({"worker": a_role(1)}, "give the command after --"),
     "an unmapped claim": (
@@ -67,6 +74,13 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
             }
         },
         "--volume d=PATH",
+    ),
+    "a container whose name leads elsewhere": ({"worker": a_role(1, "true", name="../x")}, "can be called '../x'"),
+    "a container whose name is no label": ({"worker": a_role(1, "true", name="a.b")}, "can be called 'a.b'"),
+    "two containers of one name": ({"worker": a_pod([PADDLE, PADDLE])}, "2 containers are called paddle"),
+    "a volume whose name leads elsewhere": (
+        {"worker": a_pod([PADDLE], volumes=[{"name": "../x", "emptyDir": {}}])},
+        "no volume can be called '../x'",
     ),
     "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "nobody can resume a job: remove it"),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),

@@ -46,7 +46,7 @@ class Volumes:
             at = str(one.get("mountPath")).rstrip("/")
             path = self._path(str(one.get("name")), at)
             if one.get("subPath"):
-                path = path / str(one["subPath"])
+                path = _within(path, str(one["subPath"]))
                 path.mkdir(parents=True, exist_ok=True)
             if str(path) != at:
                 found.append((at, str(path)))
@@ -86,10 +86,16 @@ class Volumes:
         items = {str(one.get("key")): str(one.get("path")) for one in chosen}
         for key, text in data.items():
             if not items or key in items:
-                path = self._folder / volume / items.get(key, key)
+                path = _within(self._folder / volume, items.get(key, key))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
         return self._folder / volume
+
+
+def _within(volume: Path, said: str) -> Path:
+    if Path(said).is_absolute() or ".." in Path(said).parts:
+        raise NotYet(f"{said} leads out of its volume: write a path without .. that does not begin with /")
+    return volume / said
 
 
 def really(text: str, mounts: Mounts) -> str:
