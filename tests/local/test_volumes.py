@@ -58,6 +58,11 @@ def test_a_claim_is_where_the_user_says(tmp_path: Path) -> None:
     assert mounts(tmp_path, volume) == (("/data", str(tmp_path / "mine")),)
 
 
+def test_a_sub_path_may_name_one_file_of_a_config_map(tmp_path: Path) -> None:
+    ((at, path),) = mounts(tmp_path, {"configMap": {"name": "files"}}, at="/data/train.txt", subPath="a.txt")
+    assert (at, Path(path).read_text()) == ("/data/train.txt", "A")
+
+
 STRAY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a sub-path": ({"emptyDir": {}}, {"subPath": "a/../../x"}),
     "an absolute sub-path": ({"emptyDir": {}}, {"subPath": "/x"}),

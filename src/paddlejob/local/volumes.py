@@ -47,7 +47,8 @@ class Volumes:
             path = self._path(str(one.get("name")), at)
             if one.get("subPath"):
                 path = _within(path, str(one["subPath"]))
-                path.mkdir(parents=True, exist_ok=True)
+                if not path.is_file():
+                    path.mkdir(parents=True, exist_ok=True)
             if str(path) != at:
                 found.append((at, str(path)))
         return tuple(sorted(found, key=lambda pair: -len(pair[0])))
