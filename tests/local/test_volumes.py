@@ -58,6 +58,14 @@ def test_a_claim_is_where_the_user_says(tmp_path: Path) -> None:
     assert mounts(tmp_path, volume) == (("/data", str(tmp_path / "mine")),)
 
 
+@pytest.mark.parametrize("volume", [{"configMap": {"name": "none"}}, {"secret": {"secretName": "none"}}])
+def test_a_config_map_or_secret_that_is_optional_may_be_missing(tmp_path: Path, volume: dict[str, Any]) -> None:
+    ((_, path),) = mounts(tmp_path, {kind: {**source, "optional": True} for kind, source in volume.items()})
+    assert list(Path(path).iterdir()) == []
+    with pytest.raises(NotYet, match='"none" not found'):
+        mounts(tmp_path, volume)
+
+
 def test_a_sub_path_may_name_one_file_of_a_config_map(tmp_path: Path) -> None:
     ((at, path),) = mounts(tmp_path, {"configMap": {"name": "files"}}, at="/data/train.txt", subPath="a.txt")
     assert (at, Path(path).read_text()) == ("/data/train.txt", "A")

@@ -68,7 +68,7 @@ class Volumes:
         for key, kind, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
             if key in volume:
                 source = mapping(volume[key])
-                return self._files(name, kind, str(source.get(field)), mappings(source.get("items")))
+                return self._files(name, kind, str(source.get(field)), source)
         kind = next((key for key in volume if key != "name"), "nothing")
         said = f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH"
         raise NotYet(said, reasons.VOLUME_NOT_MAPPED)
@@ -80,11 +80,12 @@ class Volumes:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def _files(self, volume: str, kind: str, name: str, chosen: list[dict[str, Any]]) -> Path:
-        data = self._maps.get(f"{kind}/{name}")
+    def _files(self, volume: str, kind: str, name: str, source: dict[str, Any]) -> Path:
+        data = self._maps.get(f"{kind}/{name}", {} if source.get("optional") else None)
         if data is None:
             raise NotYet(f'{kind.lower()} "{name}" not found: put it into the job\'s file')
-        items = {str(one.get("key")): str(one.get("path")) for one in chosen}
+        (self._folder / volume).mkdir(parents=True, exist_ok=True)
+        items = {str(one.get("key")): str(one.get("path")) for one in mappings(source.get("items"))}
         for key, text in data.items():
             if not items or key in items:
                 path = _within(self._folder / volume, items.get(key, key))
