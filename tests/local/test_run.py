@@ -50,6 +50,13 @@ def test_every_pods_launcher_has_a_log_folder_of_its_own(bench: Workbench) -> No
     assert {f"[logged-worker-{i}] in {folder}/logged-worker-{i}.0" for i in (0, 1)} <= set(done.stdout.splitlines())
 
 
+PADDLE: dict[str, object] = {"name": "paddle", "command": ["true"]}
+
+
+def a_pod(containers: list[dict[str, object]], **spec: object) -> dict[str, object]:
+    return {"replicas": 1, "template": {"spec": {"containers": containers, **spec}}}
+
+
 BAD: dict[str, tuple[dict[str, object], str]] = {
     "no command": ({"worker": a_role(1)}, "give the command after --"),
     "an unmapped claim": (
@@ -68,10 +75,14 @@ BAD: dict[str, tuple[dict[str, object], str]] = {
         },
         "--volume d=PATH",
     ),
-    "a suspended job": (
-        {"worker": a_role(1, "true"), "suspend": True},
-        "jobs cannot be resumed on this machine: remove it",
+    "a container whose name leads elsewhere": ({"worker": a_role(1, "true", name="../x")}, "can be called '../x'"),
+    "a container whose name is no label": ({"worker": a_role(1, "true", name="a.b")}, "can be called 'a.b'"),
+    "two containers of one name": ({"worker": a_pod([PADDLE, PADDLE])}, "2 containers are called paddle"),
+    "a volume whose name leads elsewhere": (
+        {"worker": a_pod([PADDLE], volumes=[{"name": "../x", "emptyDir": {}}])},
+        "no volume can be called '../x'",
     ),
+    "a suspended job": ({"worker": a_role(1, "true"), "suspend": True}, "cannot be resumed on this machine: remove it"),
     "heter workers without servers": ({"worker": a_role(1, "true"), "heter": a_role(1, "true")}, "set spec.ps"),
     "more replicas than the limit": ({"worker": {**a_role(2, "true"), "limits": 1}}, "set it to replicas or above"),
     "fewer replicas than the least": ({"worker": {**a_role(2, "true"), "requests": 3}}, "set it to replicas or below"),

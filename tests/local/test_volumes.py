@@ -9,7 +9,11 @@ import pytest
 
 from paddlejob.local.volumes import NotYet, Volumes
 
-MAPS = {"ConfigMap/files": {"a.txt": "A", "b.txt": "B"}, "Secret/keys": {"token": "t"}}
+MAPS = {
+    "ConfigMap/files": {"a.txt": "A", "b.txt": "B"},
+    "ConfigMap/stray": {"../x": "X"},
+    "Secret/keys": {"token": "t"},
+}
 
 
 def mounts(tmp_path: Path, volume: dict[str, Any], at: str = "/data", **mount: Any) -> tuple[tuple[str, str], ...]:
@@ -52,6 +56,35 @@ def test_a_secret_becomes_files_too(tmp_path: Path) -> None:
 def test_a_claim_is_where_the_user_says(tmp_path: Path) -> None:
     volume = {"persistentVolumeClaim": {"claimName": "claim"}}
     assert mounts(tmp_path, volume) == (("/data", str(tmp_path / "mine")),)
+
+
+@pytest.mark.parametrize("volume", [{"configMap": {"name": "none"}}, {"secret": {"secretName": "none"}}])
+def test_a_config_map_or_secret_that_is_optional_may_be_missing(tmp_path: Path, volume: dict[str, Any]) -> None:
+    ((_, path),) = mounts(tmp_path, {kind: {**source, "optional": True} for kind, source in volume.items()})
+    assert list(Path(path).iterdir()) == []
+    with pytest.raises(NotYet, match='"none" not found'):
+        mounts(tmp_path, volume)
+
+
+def test_a_sub_path_may_name_one_file_of_a_config_map(tmp_path: Path) -> None:
+    ((at, path),) = mounts(tmp_path, {"configMap": {"name": "files"}}, at="/data/train.txt", subPath="a.txt")
+    assert (at, Path(path).read_text()) == ("/data/train.txt", "A")
+
+
+STRAY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a sub-path": ({"emptyDir": {}}, {"subPath": "a/../../x"}),
+    "an absolute sub-path": ({"emptyDir": {}}, {"subPath": "/x"}),
+    "a chosen item": ({"configMap": {"name": "files", "items": [{"key": "a.txt", "path": "../x"}]}}, {}),
+    "a key": ({"configMap": {"name": "stray"}}, {}),
+}
+
+
+@pytest.mark.parametrize("case", STRAY)
+def test_nothing_leads_out_of_its_volume(tmp_path: Path, case: str) -> None:
+    volume, mount = STRAY[case]
+    with pytest.raises(NotYet, match="x leads out of its volume"):
+        mounts(tmp_path, volume, **mount)
+    assert not list(tmp_path.rglob("x"))
 
 
 def test_a_sub_path_is_a_folder_in_the_volume(tmp_path: Path) -> None:

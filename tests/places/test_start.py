@@ -92,6 +92,14 @@ def test_the_folder_of_the_python_comes_first_whatever_the_command(bench: Workbe
     assert f"[named-worker-0] {python.parent}" in done.stdout.splitlines(), done.stdout + done.stderr
 
 
+def test_the_folder_of_the_python_comes_before_what_a_container_says_of_its_path(bench: Workbench) -> None:
+    python = a_python(bench.folder / "bin", paddle=False)
+    env = [{"name": "PATH", "value": "/usr/bin:/bin"}]
+    path = bench.write("named", worker=a_role(1, "sh", "-c", "echo $PATH", env=env))
+    done = bench.paddlejob("run", path, "--python", str(python))
+    assert f"[named-worker-0] {python.parent}:/usr/bin:/bin" in done.stdout.splitlines(), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("how", ["--python", "PADDLEJOB_PYTHON"])
 def test_a_python_that_is_not_there_is_refused(bench: Workbench, how: str) -> None:
     flags: tuple[str, ...] = ("--python", "/no/such/python")

@@ -5,6 +5,7 @@ Raises `NotYet`, with a kubelet's reason, while something that the container ref
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,9 @@ _PADDLES_OWN = re.compile(r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|P
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes, its etcd."""
+    """What the person who starts a job decides: its folder for logs and volumes, its command, its volumes, its etcd,
+    and where its Python is.
+    """
 
     folder: Path
     inherited: Mapping[str, str]
@@ -34,6 +37,8 @@ class Surroundings(msgspec.Struct, frozen=True):
     """Replaces command and arguments of the training container."""
     volumes: Mapping[str, Path] = {}
     etcd: str = ""
+    programs: str = ""
+    """The folder that comes first on the path of every container, whatever that says itself."""
 
     @property
     def logs(self) -> Path:
@@ -73,7 +78,10 @@ def process(container: dict[str, Any], setting: Setting, *, trains: bool) -> Pro
     if trains and LOG_DIR not in own and not _says_log_dir(argv, folder):
         own[LOG_DIR] = str(setting.log_dir)  # else ./log, the same for all pods: they would overwrite each other
     inherited = {name: value for name, value in around.inherited.items() if not _PADDLES_OWN.fullmatch(name)}
-    return Process(argv, {**inherited, **own}, folder)
+    env = {**inherited, **own}
+    if around.programs:
+        env["PATH"] = f"{around.programs}:{env.get('PATH', os.defpath)}"
+    return Process(argv, env, folder)
 
 
 def _says_log_dir(argv: tuple[str, ...], folder: str) -> bool:

@@ -5,8 +5,10 @@ On a cluster a pod waits for what it lacks, and somebody may still bring it. Her
 
 from __future__ import annotations
 
+from collections import Counter
+
 from paddlejob.api import Job
-from paddlejob.api.names import pod_name
+from paddlejob.api.names import is_label, pod_name
 from paddlejob.core.environment import environment_key
 from paddlejob.core.heter import NEIGHBOURS
 from paddlejob.core.observe import Etcd, Slot
@@ -40,7 +42,19 @@ def _without_etcd(job: Job, around: Surroundings) -> Stall | None:
     return meeting_stall(job, Etcd(around.etcd)) if job.spec.is_elastic else None
 
 
+def _check_names(spec: dict[str, object]) -> None:
+    """They become names of files: a DNS label, and no two alike, as an API server has it."""
+    for what, fields in (("container", ("initContainers", "containers")), ("volume", ("volumes",))):
+        names = Counter(str(one.get("name")) for field in fields for one in mappings(spec.get(field)))
+        for name, times in names.items():
+            if not is_label(name):
+                raise NotYet(f"no {what} can be called {name!r}: use at most 63 lower-case letters, digits and '-'")
+            if times > 1:
+                raise NotYet(f"{times} {what}s are called {name}: give each a name of its own")
+
+
 def _check_pod(body: dict[str, object], job: Job, manifest: Manifest, around: Surroundings) -> None:
+    _check_names(mapping(body["spec"]))
     # The job's own ConfigMap is written when all addresses are known.
     known_later = dict.fromkeys((environment_key(job), *(key for _, key in NEIGHBOURS.values())), "0")
     maps = {**manifest.maps, f"ConfigMap/{job.metadata.name}": known_later}

@@ -46,8 +46,9 @@ class Volumes:
             at = str(one.get("mountPath")).rstrip("/")
             path = self._path(str(one.get("name")), at)
             if one.get("subPath"):
-                path = path / str(one["subPath"])
-                path.mkdir(parents=True, exist_ok=True)
+                path = _within(path, str(one["subPath"]))
+                if not path.is_file():
+                    path.mkdir(parents=True, exist_ok=True)
             if str(path) != at:
                 found.append((at, str(path)))
         return tuple(sorted(found, key=lambda pair: -len(pair[0])))
@@ -67,7 +68,7 @@ class Volumes:
         for key, kind, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
             if key in volume:
                 source = mapping(volume[key])
-                return self._files(name, kind, str(source.get(field)), mappings(source.get("items")))
+                return self._files(name, kind, str(source.get(field)), source)
         kind = next((key for key in volume if key != "name"), "nothing")
         said = f"volume {name} ({kind}) is not on this machine: say where with --volume {name}=PATH"
         raise NotYet(said, reasons.VOLUME_NOT_MAPPED)
@@ -79,17 +80,24 @@ class Volumes:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def _files(self, volume: str, kind: str, name: str, chosen: list[dict[str, Any]]) -> Path:
-        data = self._maps.get(f"{kind}/{name}")
+    def _files(self, volume: str, kind: str, name: str, source: dict[str, Any]) -> Path:
+        data = self._maps.get(f"{kind}/{name}", {} if source.get("optional") else None)
         if data is None:
             raise NotYet(f'{kind.lower()} "{name}" not found: put it into the job\'s file')
-        items = {str(one.get("key")): str(one.get("path")) for one in chosen}
+        (self._folder / volume).mkdir(parents=True, exist_ok=True)
+        items = {str(one.get("key")): str(one.get("path")) for one in mappings(source.get("items"))}
         for key, text in data.items():
             if not items or key in items:
-                path = self._folder / volume / items.get(key, key)
+                path = _within(self._folder / volume, items.get(key, key))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
         return self._folder / volume
+
+
+def _within(volume: Path, said: str) -> Path:
+    if Path(said).is_absolute() or ".." in Path(said).parts:
+        raise NotYet(f"{said} leads out of its volume: write a path without .. that does not begin with /")
+    return volume / said
 
 
 def really(text: str, mounts: Mounts) -> str:

@@ -113,8 +113,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(asked: Asked) -> Start:
     """Check everything that can be checked without changing anything, then claim the job's folder."""
     job = here(asked.manifest.job, None)
-    env, advice = _inherited(asked)
-    around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd)
+    env = {"PYTHONUNBUFFERED": "1", **os.environ}  # lines appear when they are printed
+    programs, advice = _programs(asked, env)
+    around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd, programs)
     with tempfile.TemporaryDirectory() as trial:
         check(job, asked.manifest, msgspec.structs.replace(around, folder=Path(trial)))
     folder = Folder.of(root(os.environ), *job.metadata.key)
@@ -127,17 +128,16 @@ def prepare(asked: Asked) -> Start:
     )
 
 
-def _inherited(asked: Asked) -> tuple[dict[str, str], str]:
-    """The environment that pods inherit, with the Python that has Paddle first on PATH; and advice for the person."""
-    env = {"PYTHONUNBUFFERED": "1", **os.environ}  # lines appear when they are printed
+def _programs(asked: Asked, env: dict[str, str]) -> tuple[str, str]:
+    """The folder of the Python that has Paddle, if there is one; and advice for the person."""
     elastic = asked.manifest.job.spec.is_elastic
     python = named_python(env, asked.python) or find_python(env, elastic=elastic, first=asked.ours) or asked.ours
     if python is not None:
-        return {**env, "PATH": f"{python.absolute().parent}{os.pathsep}{env.get('PATH', '')}"}, ""
+        return str(python.absolute().parent), ""
     words = asked.command or [one.template for _, one in asked.manifest.job.spec.roles]
     if b"python" not in msgspec.json.encode(words):
-        return env, ""
-    return env, HOW_TO_GET_AN_ELASTIC_ONE if elastic else HOW_TO_GET_ONE
+        return "", ""
+    return "", HOW_TO_GET_AN_ELASTIC_ONE if elastic else HOW_TO_GET_ONE
 
 
 def main() -> None:
