@@ -1,4 +1,4 @@
-"""Everything that can go wrong between a person and a job, each as one sentence that says what to do.
+"""Every error that a user may see. Each message is one sentence that says what to do.
 
 PaddleJobError
 ├── NoCluster         no kubeconfig, a wrong context, or no answer from the API server
@@ -6,14 +6,14 @@ PaddleJobError
 ├── Forbidden         the cluster knows who asks and does not allow it
 ├── NotFound          no such job
 ├── NoNamespace       no such namespace
-├── NoCRD             the cluster does not know PaddleJobs
+├── NoCRD             the cluster has no PaddleJobs: the CRD is not installed
 ├── AlreadyExists     the name is taken
 ├── Invalid           the API server refuses the job or the change
-├── Timeout           it has not happened in time
-├── JobFailed         the job ended, but not well
-├── NotSubmitted      nothing is known of a job that was only written down
-├── NotHere           jobs of this machine cannot do that
-└── CannotShip        a function cannot travel to a cluster as source
+├── Timeout           it did not happen in time
+├── JobFailed         the job failed, or was stopped
+├── NotSubmitted      the job was described but never submitted
+├── NotHere           jobs on this machine cannot do that
+└── CannotShip        a function cannot be sent to a cluster as source
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every reason that a job's status, its conditions and its events can carry, and when.
+"""Every reason that a job's status, its conditions and its events can have, and when.
 
 A reason is one word for programs and for the table of `kubectl get`; the sentence beside it is for people. Those of
 Kubernetes stand below, under its own names. docs/troubleshooting.md says what to do about each.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 # Stalls: what holds up a job that has not ended. In `status.reason`, in the condition Stalled and as an event.
 
-NOT_SUPPORTED = "NotSupported"  # the job asks for a combination that this release cannot run
-NO_WORKERS = "NoWorkers"  # it asks for no worker, which only a v1beta1 CRD lets pass
-NO_SERVERS = "NoServers"  # it asks for heter workers without parameter servers; likewise
-NO_PORTS = "NoPorts"  # on the host's network: no block of ports is free that is large enough
-NAME_TAKEN = "NameTaken"  # an object of a name that the job needs exists and is not the job's
+NOT_SUPPORTED = "NotSupported"  # the job combines fields that this release cannot run together
+NO_WORKERS = "NoWorkers"  # it has no worker, which only a v1beta1 CRD accepts
+NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likewise
+NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
+NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job
 FORBIDDEN = "Forbidden"  # the API server or an admission policy forbids one
 INVALID = "Invalid"  # the API server calls one invalid, most often the pod template
-IMAGE_PULL = "ImagePull"  # the image of a container cannot be had; the kubelet has several words for that
-PODS_REMAIN = "PodsRemain"  # a restart waits for a pod of the earlier attempt that does not go
+IMAGE_PULL = "ImagePull"  # the image of a container cannot be pulled; the kubelet has several words for that
+PODS_REMAIN = "PodsRemain"  # a restart waits for a pod of the earlier attempt that is still there
 ETCD_MISSING = "EtcdMissing"  # an elastic job, and neither it nor the operator names an etcd
 ETCD_ADDRESS = "EtcdAddress"  # its etcd is not given as ADDRESS:PORT
 ETCD_UNREACHABLE = "EtcdUnreachable"  # its etcd did not answer the last question
@@ -25,26 +25,26 @@ ETCD_UNREACHABLE = "EtcdUnreachable"  # its etcd did not answer the last questio
 # On this machine only: what a container waits for that no kubelet would know of. Shown with its pod.
 
 NO_COMMAND = "NoCommand"  # the template relies on the entry point of its image
-VOLUME_NOT_MAPPED = "VolumeNotMapped"  # nobody said which folder a volume is
-STOPPED = "Stopped"  # somebody ended its runner before the job's end
+VOLUME_NOT_MAPPED = "VolumeNotMapped"  # no --volume says which folder to use
+STOPPED = "Stopped"  # its runner was stopped before the job ended
 
 # Ends: why a job failed, or started again. In `status.reason` and `status.failure`.
 
-POD_LOST = "PodLost"  # a pod of a job that ran is gone, and nobody says why
+POD_LOST = "PodLost"  # a pod of a running job is gone, and nothing says why
 DEADLINE_EXCEEDED = "DeadlineExceeded"  # it did not complete within activeDeadlineSeconds
 STARTING_DEADLINE_EXCEEDED = "StartingDeadlineExceeded"  # it was not running within startingDeadlineSeconds
-TOO_MANY_COMEBACKS = "TooManyComebacks"  # workers of an elastic job exited again and again and never completed
+TOO_MANY_COMEBACKS = "TooManyComebacks"  # workers of an elastic job kept exiting and never completed
 
-# Events that are no stall: what happened to a job.
+# Events that are not stalls: what happened to a job.
 
-CREATED = "Created"  # its first pods are made, or the first ones after it was suspended
-STARTED = "Started"  # all of its pods run
-RESTARTED = "Restarted"  # all of its pods go and a new attempt begins
+CREATED = "Created"  # its first pods are created, or the first ones after it was suspended
+STARTED = "Started"  # all of its pods are running
+RESTARTED = "Restarted"  # all of its pods are deleted and a new attempt begins
 REPLACED = "Replaced"  # one worker is replaced, the others stay
-SCALING = "Scaling"  # the number of workers of an elastic job is brought to another
-SUSPENDED = "Suspended"  # its pods go because spec.suspend became true
+SCALING = "Scaling"  # the number of workers of an elastic job is being changed
+SUSPENDED = "Suspended"  # its pods are deleted because spec.suspend became true
 COMPLETED = "Completed"  # all workers have succeeded
-FAILED = "Failed"  # it has ended otherwise; the sentence says how
+FAILED = "Failed"  # it has ended in any other way; the message says how
 
 # In conditions the reason is the phase, but for Stalled: there it is that of the stall, and this one afterwards.
 
@@ -58,18 +58,18 @@ CREATE_CONTAINER_ERROR = "CreateContainerError"  # a container cannot be made
 RUN_CONTAINER_ERROR = "RunContainerError"  # a container cannot be started
 CRASH_LOOP_BACK_OFF = "CrashLoopBackOff"  # a container ended, and the kubelet waits before it starts it again
 CONTAINER_CREATING = "ContainerCreating"  # a container is about to start: nothing is wrong
-ERROR = "Error"  # a container exited with another code than 0
+ERROR = "Error"  # a container exited with a code other than 0
 START_ERROR = "StartError"  # a container's command could not be executed
 EVICTED = "Evicted"  # the kubelet of a pod ended it: its node lacked something, or the pod exceeded its own limit
 
 CONTAINER_STALLS = frozenset(
     {CREATE_CONTAINER_CONFIG_ERROR, CREATE_CONTAINER_ERROR, RUN_CONTAINER_ERROR, CRASH_LOOP_BACK_OFF}
 )
-# While an image cannot be had the kubelet alternates between these; a person needs one word: IMAGE_PULL.
+# While an image cannot be pulled the kubelet alternates between these; a person needs one word: IMAGE_PULL.
 IMAGE_STALLS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
 )
-# What a kubelet writes on a pod that it ends, or does not take in, for reasons of its node.
+# What a kubelet writes on a pod that it ends, or does not admit, because of its node.
 DISRUPTIONS = frozenset(
     {
         "NodeAffinity",
@@ -82,4 +82,4 @@ DISRUPTIONS = frozenset(
         "UnexpectedAdmissionError",
     }
 )
-OUT_OF = "OutOf"  # how those begin that name what a node lacked for a pod, such as OutOfmemory
+OUT_OF = "OutOf"  # how reasons begin that name what a node lacked for a pod, such as OutOfmemory
