@@ -42,7 +42,7 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 	@"$(PYTHON)" tools/step.py --summary
 
 quick: env ## Only the tests that need neither a cluster nor PaddlePaddle
-	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" $(PYTEST) $(BY_FILE) -m "not cluster" \
+	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" env EXAMPLES=40 $(PYTEST) $(BY_FILE) -m "not cluster" \
 	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13

@@ -5,6 +5,7 @@ Most values are of the right shape, so that deep branches are reached; the rest 
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Any, get_args
 
@@ -26,6 +27,8 @@ from paddlejob.core.children import (
 )
 from tests.builders import EARLIER, ETCD, NOW, UID, a_job, a_template, owner_reference
 
+# `make quick` tries fewer.
+EXAMPLES = int(os.environ.get("EXAMPLES", "200"))
 ODD_WORDS = ["", "a", "paddle", "PADDLE_PORT", "POD_IP", "2380", "nvidia.com/gpu", "é"]
 words = st.sampled_from(ODD_WORDS) | st.text(max_size=8)
 scalars = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | words

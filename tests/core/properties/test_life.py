@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from paddlejob.api import Job
 from paddlejob.core import Plan
 from paddlejob.core.times import after, moment
-from tests.core.strategies import runnable_jobs
+from tests.core.strategies import EXAMPLES, runnable_jobs
 from tests.core.world import World, attempt_of, cut
 
 which = st.integers(0, 5)
@@ -171,5 +171,5 @@ def timers(job: Job, made: Plan) -> list[datetime]:
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=80, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=EXAMPLES * 2 // 5, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -16,12 +16,12 @@ from paddlejob.api import Job
 from paddlejob.api.status import as_json
 from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Service, observe, plan
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
-from tests.core.strategies import children, jobs, runnable_jobs
+from tests.core.strategies import EXAMPLES, children, jobs, runnable_jobs
 from tests.core.world import World, asks, attempt_of, cut
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-many = settings(patient, max_examples=200)
-paths = settings(patient, max_examples=200)
+many = settings(patient, max_examples=EXAMPLES)
+paths = settings(patient, max_examples=EXAMPLES)
 
 NATURAL = ["place", "start", "succeed"]
 HARMFUL = ["fail", "evict", "delete", "lose", "reap"]
