@@ -83,19 +83,19 @@ async def _screen(where: Where, everywhere: bool, output: Format | None) -> Asyn
         with Live(console=to, auto_refresh=False) as live:
             yield lambda jobs: live.update(drawn(jobs), refresh=True)
         return
-    told: dict[Key, Found] = {}
+    shown: dict[Key, Found] = {}
 
-    def tell(jobs: dict[Key, Found]) -> None:
-        news = [one for key, one in sorted(jobs.items()) if told.get(key) != one]
-        gone = [msgspec.structs.replace(one, phase="Deleted") for key, one in sorted(told.items()) if key not in jobs]
+    def show_changes(jobs: dict[Key, Found]) -> None:
+        news = [one for key, one in sorted(jobs.items()) if shown.get(key) != one]
+        gone = [msgspec.structs.replace(one, phase="Deleted") for key, one in sorted(shown.items()) if key not in jobs]
         if output == "name":
             for one in (*news, *gone):
                 print(qualified(API_VERSION, KIND, one.key.name), flush=True)
         elif news or gone:
             lines = table([*news, *gone], wide=wide, namespaces=everywhere).split("\n")
-            for line in lines[1 if told else 0 :]:
+            for line in lines[1 if shown else 0 :]:
                 show(line, to)
-        told.clear()
-        told.update(jobs)
+        shown.clear()
+        shown.update(jobs)
 
-    yield tell
+    yield show_changes

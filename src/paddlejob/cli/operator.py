@@ -32,7 +32,7 @@ def operator(
     log_format: Annotated[LogFormat, Parameter(help="text for people, json for programs.")] = "text",
     scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; not supported in this release.")] = None,
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
-    etcd_server: Annotated[str | None, Parameter(help="HOST:PORT of the etcd for elastic jobs.")] = None,
+    etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = None,
     target: Target = CLUSTER,
 ) -> None:
     """Run the operator, which creates the pods of PaddleJobs and watches over them.

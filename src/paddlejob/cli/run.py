@@ -32,7 +32,7 @@ def run(
         tuple[str, ...], Parameter(help="NAME=PATH: use this folder as volume or claim NAME; repeatable.")
     ] = (),
     python: Annotated[str | None, Parameter(help="Python interpreter that has PaddlePaddle.")] = None,
-    etcd_server: Annotated[str, Parameter(help="HOST:PORT of the etcd for elastic jobs.")] = "",
+    etcd_server: Annotated[str, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = "",
     one_address: Annotated[bool, Parameter(help="Give every pod the address 127.0.0.1.")] = False,
 ) -> int:
     """Run a PaddleJob on this machine, each pod as a group of processes, and watch it live.

@@ -55,7 +55,7 @@ class PlainView(View):
         super().__init__(logs, console)
         self._lines = Lines(console)
         self._phase: str | None = None
-        self._told: tuple[str, str | None] = ("", None)
+        self._shown: tuple[str, str | None] = ("", None)
 
     def update(self, state: State) -> None:
         super().update(state)
@@ -64,10 +64,10 @@ class PlainView(View):
             if self._phase is not None:  # what pods printed before comes before; nobody has before the first phase
                 self.tick(last_call=status.phase == "Completed")
             show(f"{name}: {status.phase}", self._console)
-        told = (status.reason, status.next_attempt_time)
-        if status.reason and told != self._told and not (status.finished or state.ended):
+        shown = (status.reason, status.next_attempt_time)
+        if status.reason and shown != self._shown and not (status.finished or state.ended):
             show(f"{name}: {status.reason}: {status.message}{upcoming(state.job)}", self._console)
-        self._phase, self._told = status.phase, told
+        self._phase, self._shown = status.phase, shown
 
     def tick(self, *, last_call: bool = False) -> None:
         for pod, line in self._news(last_call=last_call):

@@ -30,7 +30,7 @@ def wait(
         float | None, Parameter(converter=seconds, help="Give up after this long: 90s, 10m, 2h.")
     ] = None,
 ) -> int:
-    """Wait until a job has finished, or until what --for names. Exits with 1 if it failed or did not get there.
+    """Wait until a job has finished, or has reached the state in --for. Exits with 1 if it failed or did not get there.
 
     Example: paddlejob wait wide-and-deep --timeout 10m
     """

@@ -79,18 +79,18 @@ class ThisMachine:
             return tuple(_found(*one) for one in folders(_root(), namespace))
 
     async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
-        told: dict[Key, Found | None] = {Key(namespace or NAMESPACE, name): None} if name else {}
+        known: dict[Key, Found | None] = {Key(namespace or NAMESPACE, name): None} if name else {}
         first = True
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 with explained():  # whoever waits for a job's end sees it, though it expires in that moment
                     seen = (_found(*one) for one in folders(_root(), namespace, expiring=True))
                     now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
-                now = {**dict.fromkeys(told), **now}
+                now = {**dict.fromkeys(known), **now}
                 for key, one in now.items():
-                    if first or told.get(key) != one:
+                    if first or known.get(key) != one:
                         yield key, one
-                told, first = now, False
+                known, first = now, False
 
     async def pods(self, job: Job) -> tuple[Pod, ...]:
         return self._state(job.metadata.key)[1].pods
