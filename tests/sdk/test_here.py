@@ -60,6 +60,17 @@ def test_following_logs_goes_on_until_the_end() -> None:
     job.delete()
 
 
+def test_following_ends_with_the_job_and_shows_nothing_of_the_next_one_of_its_name() -> None:
+    job = a_job("echo one; sleep 600", trainers=1).submit(local=True)
+    lines = job.logs(follow=True)
+    assert next(lines).text == "one"
+    job.delete()
+    again = a_job("echo another one", trainers=1).submit(local=True)
+    again.wait(timeout=60)
+    assert list(lines) == []
+    again.delete()
+
+
 def test_leaving_a_log_early_is_fine() -> None:
     job = a_job("echo one; sleep 600", trainers=1).submit(local=True)
     for line in job.logs(follow=True):

@@ -15,7 +15,7 @@ import msgspec
 
 from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.meta import Key
-from paddlejob.api.names import API_VERSION, KIND, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES
+from paddlejob.api.names import API_VERSION, KIND, LABEL, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES, is_label
 from paddlejob.core.children import Pod
 from paddlejob.errors import Invalid, PaddleJobError
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
@@ -78,7 +78,7 @@ class Cluster:
 
     async def submit(self, description: Description) -> Found:
         """What stands beside the job comes first, so that no pod waits for it (docs/decisions/020)."""
-        namespace = description.namespace or self.namespace
+        namespace, _ = _named(Key(description.namespace or self.namespace, description.name))
         beside = Beside(self.client, namespace, description.beside)
         await beside.apply()
         try:
@@ -98,7 +98,7 @@ class Cluster:
             return self._decoded(await self.client.request("POST", JOBS.path(into), params=params, body=body))
 
     async def get(self, key: Key) -> Found:
-        namespace, name = key
+        namespace, name = _named(key)
         tried = f"get job {name} in namespace {namespace}"
         with explained(tried, name=name, namespace=namespace):
             try:
@@ -109,6 +109,8 @@ class Cluster:
                 raise
 
     async def list(self, namespace: str | None) -> tuple[Found, ...]:
+        if namespace is not None:
+            _named(Key(namespace, "any"))
         tried = f"list the jobs in {f'namespace {namespace}' if namespace else 'all namespaces'}"
         with explained(tried, namespace=namespace or ""):
             found = await self._all(JOBS, namespace)
@@ -234,6 +236,14 @@ class Cluster:
         namespace, name = job.metadata.key
         with explained(f"delete job {name} in namespace {namespace}", name=name, namespace=namespace):
             await self.client.delete(JOBS, (namespace, name), propagation="Background")
+
+
+def _named(key: Key) -> Key:
+    """A part of a path: without a name it would mean all jobs, and with dots it would lead elsewhere."""
+    for what, said, parts in (("namespace", key.namespace, [key.namespace]), ("job", key.name, key.name.split("."))):
+        if not all(map(is_label, parts)):
+            raise Invalid(f"no {what} can be called {said!r}: {LABEL}")
+    return key
 
 
 def _still_going(job: Job) -> Key:

@@ -108,6 +108,8 @@ class ThisMachine:
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 state = folder.read()
+                if state and state.job.metadata.uid != job.metadata.uid:
+                    return  # another of the same name
                 over = not wanted.follow or state is None or not state.alive
                 for pod, lines in following.news(last_call=over):
                     for text in lines[-tail:] if tail else lines:
