@@ -98,7 +98,7 @@ def test_workers_come_and_go_and_the_others_stay(desk: Desk) -> None:
     scaled(desk, "grow", 2, 3)
     assert uids(desk) == first
     for replicas in ("1", "5"):
-        with pytest.raises(KubectlFailed, match=r"is the (least|largest) number of replicas"):
+        with pytest.raises(KubectlFailed, match=r"is the (smallest|largest) number of replicas"):
             desk.kubectl("scale", "pdj/grow", f"--replicas={replicas}")
 
 
