@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.sdk.engines import Engines
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "tools" / "build_docker.sh"
+SCRIPT = shlex.quote(str(ROOT / "tools" / "build_docker.sh"))
 
 
 @pytest.fixture
