@@ -22,6 +22,7 @@ LANES, ROUNDS = 5, 10
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.campaign
 def test_fifty_runners_killed_at_random_moments_leave_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(LANES) as lanes:
         made = [lanes.submit(kill_runners, tmp_path / str(number), random.Random(number)) for number in range(LANES)]
