@@ -56,6 +56,29 @@ def add_node(control_plane: ControlPlane) -> Iterator[Callable[[str, dict[str, s
         control_plane.remove_node(name)
 
 
+def close(desk: Desk, node: str) -> None:
+    """Returns when the scheduler knows of it: what it places before that would be lost a second time."""
+    desk.api.merge(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
+    wait_until(lambda: is_refused(desk, node))
+
+
+def is_refused(desk: Desk, node: str) -> bool:
+    """Whether a pod that can run on no other node is told that it cannot run."""
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    spec = {"affinity": affinity, "containers": [{"name": "none", "image": "none"}]}
+    path = f"/api/v1/namespaces/{desk.namespace}/pods"
+    name = desk.api.post(path, {"metadata": {"generateName": "probe-"}, "spec": spec})["metadata"]["name"]
+
+    def verdict() -> str:
+        found = desk.api.get(f"{path}/{name}")["status"].get("conditions", ())
+        return next((str(one["status"]) for one in found if one["type"] == "PodScheduled"), "")
+
+    refused = wait_until(verdict) == "False"
+    desk.api.delete(f"{path}/{name}", gracePeriodSeconds=0)
+    return refused
+
+
 def test_recovery_costs_no_more_calls_than_the_first_start(
     desk: Desk, start_operator: StartOperator, add_node: Callable[[str, dict[str, str]], None]
 ) -> None:
@@ -68,6 +91,7 @@ def test_recovery_costs_no_more_calls_than_the_first_start(
     wait_until(lambda: in_phase(desk, "Running", 0), timeout=240)
     first, kinds = calls_per_job(desk, begin)
     add_node(f"{desk.namespace}-sound", labels)
+    close(desk, f"{desk.namespace}-shaky")
     lost = datetime.now(timezone.utc)
     # As a node that does not answer, but with a taint that pods do not tolerate for five minutes.
     taint = {"key": "test.paddlejob/lost", "effect": "NoExecute"}

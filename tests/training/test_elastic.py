@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,8 @@ def kill(bench: Workbench, pod: str) -> None:
     pids = marked(f"PADDLEJOB_CONTAINER={uid}/paddle")
     assert pids
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # a launcher's short-lived helper, or a trainer that followed its launcher
+            os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
