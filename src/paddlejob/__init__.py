@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'paddlejob' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - see above
+    from importlib import import_module  # noqa: PLC0415 - `import paddlejob` costs nothing
 
     value: object = getattr(import_module(f"paddlejob.{home}"), name)
     globals()[name] = value

@@ -60,7 +60,7 @@ class Nursery:
 
 def main() -> None:
     import paddlejob.cli.run  # noqa: F401, PLC0415 - so that no start loads it
-    from paddlejob.cli.main import main as command  # noqa: PLC0415
+    from paddlejob.cli.main import main as command  # noqa: PLC0415 - only the program that forks loads it
 
     for line in sys.stdin:
         pid = os.fork()

@@ -157,9 +157,9 @@ def document(found: Found) -> dict[str, Any]:
     """The object itself, as an API server would show it."""
     if found.document is not None:
         return found.document
-    import msgspec  # noqa: PLC0415 - as above
+    import msgspec  # noqa: PLC0415 - only -o json, yaml and name need it
 
-    from paddlejob.api.status import as_json  # noqa: PLC0415 - as above
+    from paddlejob.api.status import as_json  # noqa: PLC0415 - only -o json, yaml and name need it
 
     return {**msgspec.to_builtins(found.job), "status": as_json(found.job.status)}
 
@@ -171,7 +171,7 @@ def qualified(api_version: str, kind: str, name: str) -> str:
 
 
 def as_yaml(*objects: Any) -> str:
-    import yaml  # noqa: PLC0415 - as above
+    import yaml  # noqa: PLC0415 - only yaml is written by it
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return str(yaml.dump_all(objects, Dumper=dumper, sort_keys=False, width=10**6, default_flow_style=False))

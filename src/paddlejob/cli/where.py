@@ -97,7 +97,7 @@ def run(work: Coroutine[Any, Any, R]) -> R:
     except StopIteration as done:
         made: R = done.value
         return made
-    from asyncio import run  # noqa: PLC0415 - see above
+    from asyncio import run  # noqa: PLC0415 - to load it takes as long as a look at this machine
 
     return run(work)
 

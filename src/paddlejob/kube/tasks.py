@@ -13,7 +13,7 @@ if sys.version_info >= (3, 11):
     from asyncio import TaskGroup, timeout
 else:
     # The back-port is installed only where it is needed, so a newer Python's mypy cannot see it.
-    from taskgroup import TaskGroup, timeout  # type: ignore[import-not-found, unused-ignore]
+    from taskgroup import TaskGroup, timeout  # type: ignore[import-not-found, unused-ignore]  # 3.10 only
 
 __all__ = ["TaskGroup", "TimedOut", "cancelled_and_joined", "timeout"]
 

@@ -51,7 +51,7 @@ class ThisMachine:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
 
         await loop()
-        import asyncio  # noqa: PLC0415 - as everywhere here: a look needs no event loop
+        import asyncio  # noqa: PLC0415 - a look needs no event loop
 
         def start() -> Found:
             with explained():
@@ -150,7 +150,7 @@ async def _looks() -> AsyncGenerator[None, None]:
     """Ticks at once and then every PAUSE: a state file is polled, because its writer notifies nobody."""
     yield
     await loop()
-    from asyncio import sleep  # noqa: PLC0415 - as above
+    from asyncio import sleep  # noqa: PLC0415 - a look needs no event loop
 
     while True:
         await sleep(PAUSE)

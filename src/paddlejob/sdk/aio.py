@@ -198,12 +198,12 @@ def _place(
     if local:
         if context or kubeconfig:
             raise ValueError("local=True runs on this machine: context and kubeconfig do not apply there")
-        from paddlejob.places.this_machine import ThisMachine  # noqa: PLC0415 - see above
+        from paddlejob.places.this_machine import ThisMachine  # noqa: PLC0415 - who trains in a job needs no runner
 
         return partial(ThisMachine, _folders(volumes or {}), Path(sys.executable))
     if volumes:
         raise ValueError("volumes says where data is on this machine: use it with local=True")
-    from paddlejob.places.cluster import Cluster  # noqa: PLC0415 - see above
+    from paddlejob.places.cluster import Cluster  # noqa: PLC0415 - who runs a job here needs no HTTP client
 
     return partial(Cluster.connect, context, None if kubeconfig is None else str(kubeconfig))
 

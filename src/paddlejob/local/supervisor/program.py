@@ -158,7 +158,7 @@ def _without_interpreter(file: str) -> Refused:
 
 
 def _not_executable(file: str) -> Refused:
-    if os.path.isdir(file):  # noqa: PTH112 - as above
+    if os.path.isdir(file):  # noqa: PTH112 - pathlib is as long to load as all else here
         return Refused(NOT_EXECUTABLE, f"{file} is a directory, not a program: correct command")
     hint = f"chmod +x {file}, or run it with its interpreter, as in `python {file}`"
     return Refused(NOT_EXECUTABLE, f"{file} is not executable: {hint}")
