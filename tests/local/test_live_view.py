@@ -67,8 +67,9 @@ def test_a_terminal_sees_a_table_of_pods_and_the_workers_lines_in_colour(bench: 
 def test_a_pipe_sees_no_colours_and_no_cursor_movement(bench: Workbench) -> None:
     done = bench.paddlejob("run", bench.write("piped", worker=a_role(1, "echo", "hello")))
     assert "\x1b" not in done.stdout
-    # Of a life as short as this a busy machine may miss the beginning.
-    assert {"[piped-worker-0] hello", "piped: Completed"} <= set(done.stdout.splitlines())
+    lines = done.stdout.splitlines()
+    assert lines[0] == "piped: Starting"
+    assert {"[piped-worker-0] hello", "piped: Completed"} <= set(lines)
 
 
 def test_what_pods_print_before_the_first_look_comes_after_the_first_phase(tmp_path: Path) -> None:

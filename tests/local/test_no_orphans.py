@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from paddlejob.local.state import folders
-from paddlejob.local.supervisor.proc import descendants, is_alive
+from paddlejob.local.supervisor.proc import descendants, is_alive, start_time
 from tests.cluster.waiting import wait_until
 from tests.local.nursery import Nursery, Runner
 from tests.local.workbench import Workbench, a_role
@@ -57,6 +57,20 @@ def kill(bench: Workbench, runner: Runner) -> None:
     wait_until(lambda: not survivors(bench.state_root))
     for _, state in folders(bench.state_root):
         assert not state.alive
+
+
+def test_a_command_killed_while_it_loads_leaves_nothing(bench: Workbench) -> None:
+    """The runners above begin where all that a command needs is loaded; these begin where a person does."""
+    path = bench.write("victim", worker=a_role(1, "sh", "-c", TREE))
+    began, command = time.monotonic(), bench.start("run", path, quiet=True)
+    bench.in_phase("victim", "Running")
+    whole = time.monotonic() - began
+    for part in range(1, 9):
+        kill(bench, Runner(command.pid, start_time(command.pid)))
+        command.wait()
+        command = bench.start("run", path, quiet=True)
+        time.sleep(whole * part / 8)  # the moment is the point
+    kill(bench, Runner(command.pid, start_time(command.pid)))
 
 
 def test_what_outlives_runner_and_supervisor_together_is_ended_by_the_next_command(bench: Workbench) -> None:
