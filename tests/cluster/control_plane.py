@@ -7,8 +7,11 @@ with its folder, so every run begins with an empty cluster.
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
+
+import yaml
 
 from tests.cluster import layout as commands
 from tests.cluster.api import Api
@@ -29,8 +32,8 @@ CAPACITY = {"cpu": "10k", "memory": "100Ti", "pods": "100k", "nvidia.com/gpu": "
 ENV = {"GOGC": "400"}
 
 
-class KubectlFailed(Exception):
-    """kubectl ended with an error; the message is what it printed."""
+class KubectlFailed(AssertionError):
+    """kubectl ended with an error; the message is what it printed. Whoever waits for a condition tries again."""
 
 
 class ControlPlane:
@@ -88,6 +91,8 @@ class ControlPlane:
         self.start_apiserver()
         for manifest in self._manifests:
             self.kubectl("apply", "-f", str(manifest))
+            for made in yaml.safe_load_all(manifest.read_text()):
+                self._wait(partial(self._serves, made["metadata"]["name"]))
         for each in (self.controller_manager, self.scheduler, self.kwok):
             each.start()
         self.add_node(NODE)
@@ -182,6 +187,10 @@ class ControlPlane:
 
     def _is_ready(self) -> bool:
         return self.layout.authority.exists() and self.api.text("GET", "/readyz") == "ok"
+
+    def _serves(self, crd: str) -> bool:
+        """Whether kubectl finds the kind, which has the name of its CRD: that one is made, and established, earlier."""
+        return crd in self.kubectl("api-resources", "--output=name").split()
 
     def _takes_pods(self, node: str) -> bool:
         found = self.api.get(f"/api/v1/nodes/{node}")
