@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 
 import pytest
 
@@ -48,10 +49,14 @@ pytest_plugins = [
 ]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Before Python 3.14 pytest-asyncio's question for the current loop makes one that nobody closes, and warnings
     are errors here. Once it has been said that there is none, none is made."""
     asyncio.set_event_loop(None)
+    if sys.version_info < (3, 11):
+        # That Python warns of every TLS connection that the other side closed, although nothing of it is left open.
+        lost = "ignore:unclosed transport <asyncio.sslproto._SSLProtocolTransport:ResourceWarning"
+        config.addinivalue_line("filterwarnings", lost)
     # A shell's background has it ignored, and so has every program that a test starts: then none hears Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
