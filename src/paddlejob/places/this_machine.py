@@ -59,7 +59,8 @@ class ThisMachine:
                 prepare(Asked(manifest=manifest, volumes=self._volumes, ours=self._ours)).in_background()
                 return _found(*find(_root(), manifest.job.metadata.namespace or NAMESPACE, description.name))
 
-        starting = asyncio.ensure_future(asyncio.to_thread(start))
+        # No task: on Ctrl-C Python 3.10 cancels all tasks, and then nobody would learn what the thread has started.
+        starting = asyncio.get_running_loop().run_in_executor(None, start)
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
