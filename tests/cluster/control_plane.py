@@ -92,7 +92,8 @@ class ControlPlane:
         for manifest in self._manifests:
             self.kubectl("apply", "-f", str(manifest))
             for made in yaml.safe_load_all(manifest.read_text()):
-                self._wait(partial(self._serves, made["metadata"]["name"]))
+                if made["kind"] == "CustomResourceDefinition":
+                    self._wait(partial(self._serves, made["metadata"]["name"]))
         for each in (self.controller_manager, self.scheduler, self.kwok):
             each.start()
         self.add_node(NODE)
