@@ -88,6 +88,35 @@ def test_marked_processes_are_found_by_the_whole_entry(sleeper: subprocess.Popen
     assert proc.marked("WHO=the sleeper") == []
 
 
+MARKED = "PADDLEJOB_CONTAINER=train/0"
+BECOMING = {
+    "a program with a mark": (["7", "7"], [MARKED], "train/0"),
+    "a program without a mark": (["7", "7"], ["HOME=/"], None),
+    "a program started with nothing": (["7", "7"], [""], None),
+    "no program yet": (["0", "0"], [""], ""),
+    "a program that was none a moment ago": (["0", "7"], [""], ""),
+    "one program after the other": (["7", "8"], [""], ""),
+    "another program in a moment": (["7", "0"], [""], ""),
+}
+
+
+@pytest.mark.parametrize("case", BECOMING)
+def test_who_becomes_another_program_cannot_say_yet_whose_it_is(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends, environments, container = BECOMING[case]
+    stats = iter(f"1 (sh) S {'0 ' * 47}{end} 0" for end in ends)
+    entries = iter(environments)
+    monkeypatch.setattr(proc, "_read", lambda path: next(stats if path.endswith("stat") else entries).encode())
+    assert proc.container_of(1) == container
+
+
+def test_an_ended_process_that_was_not_waited_for_may_have_left_others(sleeper: subprocess.Popen[bytes]) -> None:
+    sleeper.kill()
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+    assert proc.container_of(sleeper.pid) == ""
+    sleeper.wait()
+    assert proc.container_of(sleeper.pid) is None
+
+
 def test_without_proc_marks_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proc, "has_proc", lambda: False)
     assert proc.marked(f"PATH={os.environ['PATH']}") == []

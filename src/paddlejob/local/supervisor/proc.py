@@ -12,6 +12,8 @@ import os
 PROC = "/proc"
 # A zombie, or one about to vanish: it runs nothing any more.
 ENDED = ("Z", "X")
+# Where the environment of a program ends before the kernel has put it into memory.
+NOT_YET = "0"
 # Every process of a container carries both marks in its environment, and so do its children unless they drop them. The
 # container's id, for people and for telling orphans apart:
 CONTAINER_MARK = "PADDLEJOB_CONTAINER"
@@ -70,7 +72,8 @@ def children_of_this_thread() -> list[int] | None:
 def environment(pid: int) -> list[bytes] | None:
     """What the process was started with, as `NAME=value`; None when gone or not ours to read.
 
-    Empty for a zombie, for a program started with nothing, and for the moment in which a program replaces another.
+    Empty for a program started with nothing, for the moment in which one replaces another, and, in older kernels, for a
+    zombie.
     """
     try:
         return [entry for entry in _read(f"{PROC}/{pid}/environ").split(b"\0") if entry]
@@ -79,10 +82,23 @@ def environment(pid: int) -> list[bytes] | None:
 
 
 def container_of(pid: int) -> str | None:
-    """The id of the container that the process was born in, if it still says so."""
+    """The id of the container that the process was born in; None if it does not say so (any more).
+
+    Empty if the next look will tell: it is just becoming another program, or it has ended and may have left children.
+    """
+    before, entries, after = _program(pid), environment(pid), _program(pid)
+    if after in ENDED or (entries == [] and (after == NOT_YET or before != after)):
+        return ""
     prefix = f"{CONTAINER_MARK}=".encode()
-    found = (entry for entry in environment(pid) or () if entry.startswith(prefix))
+    found = (entry for entry in entries or () if entry.startswith(prefix))
     return next((os.fsdecode(entry[len(prefix) :]) for entry in found), None)
+
+
+def _program(pid: int) -> str | None:
+    """Something that is another in every program that it becomes, if only by chance: where its environment ends in
+    memory. One that has no entries ends somewhere, too."""
+    stat = _stat(pid)
+    return None if stat is None else stat[0] if stat[0] in ENDED else stat[48]
 
 
 def marked(marker: str) -> list[int]:

@@ -24,8 +24,6 @@ from paddlejob.local.supervisor.program import NOT_STARTED, Program, become
 LOOK_AGAIN = 0.005
 # Nothing survives SIGKILL this long except what waits inside the kernel or belongs to another user (sudo).
 GIVE_UP = 10.0
-# The longest that a process is expected to have no environment, because it is just becoming another program.
-BETWEEN_PROGRAMS = 0.1
 
 
 class Supervised:
@@ -175,25 +173,25 @@ class Supervision:
         if not ending:
             return
         now = time.monotonic()
-        waiting = self._clear_strays([one for one in ending if now - one.ended < BETWEEN_PROGRAMS])
+        waiting = self._clear_strays({one.id for one in ending})
         for one in ending:
             if one.id not in waiting or now - one.ended > GIVE_UP:
                 self._report(one)
 
-    def _clear_strays(self, recent: list[Supervised]) -> set[str]:
+    def _clear_strays(self, ending: set[str]) -> set[str]:
         """Kill each orphan whose container is over; the ids of those that have to wait for an orphan's end."""
         waiting: set[str] = set()
         running = {one.id for one in self._containers.values() if one.code is None}
         family: dict[int, list[int]] | None = None
         for pid in self._strays():
             whose = self._owner(pid)
-            if whose is None and running:
-                # It may be that of a running one. If it has no environment at all, the next look may tell.
-                waiting.update(one.id for one in recent if proc.environment(pid) == [])
+            if not whose and running:
+                # It may be that of a running one. If it is just becoming another program, the next look will tell.
+                waiting |= set() if whose is None else ending
             elif whose not in running:
                 family = family or proc.children()
                 kill_tree(pid, family)
-                waiting.update([whose] if whose else [one.id for one in self._ending()])
+                waiting |= {whose} if whose else ending
         return waiting
 
     def _strays(self) -> list[int]:
@@ -204,7 +202,7 @@ class Supervision:
         return [pid for pid in mine if pid not in self._mains]
 
     def _owner(self, pid: int) -> str | None:
-        """The container that an orphan belongs to: by its session, or by its mark."""
+        """The container that an orphan belongs to, by its session or by its mark; see `proc.container_of`."""
         try:
             session = os.getsid(pid)
         except OSError:
