@@ -153,9 +153,16 @@ def test_an_age_is_written_as_kubectl_writes_it() -> None:
 
 
 def test_a_terminal_gets_colours_of_pods_and_nothing_else_that_they_send_to_it(bench: Workbench) -> None:
+    seen = bench.folder / "seen"
     sent = r"printf '\033[2Jcle\033[1;35mar\033[0m\033]0;title\007ed\033[3A\n'"
-    path = bench.write("hostile", worker=a_role(1, "sh", "-c", sent))
-    for drawn in (on_a_terminal(bench, "run", path)[1], on_a_terminal(bench, "logs", "hostile")[1]):
+    wait = f"until [ -e {seen} ]; do sleep 0.1; done"
+    path = bench.write("hostile", worker=a_role(1, "sh", "-c", f"{sent}; {wait}"))
+
+    def look(text: str) -> None:
+        if re.search(r"hostile-worker-0\s+running\s.*cleared", text):  # in the table, too
+            seen.touch()
+
+    for drawn in (on_a_terminal(bench, "run", path, look=look)[1], on_a_terminal(bench, "logs", "hostile")[1]):
         assert not any(one in drawn for one in ("\x1b[2J", "\x1b]0;", "\x1b[3A", "\x07"))
         assert "cle\x1b[1;35mar\x1b[0med" in drawn
 
