@@ -128,7 +128,7 @@ def test_a_type_refuses(fields: dict[str, Any]) -> None:
 
 def test_a_job_is_frozen() -> None:
     with pytest.raises(AttributeError):
-        Job().kind = "Other"  # type: ignore[misc]
+        Job().kind = "Other"  # type: ignore[misc]  # on purpose: it must be refused
 
 
 def test_a_job_says_what_it_is() -> None:

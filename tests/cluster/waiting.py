@@ -56,7 +56,7 @@ async def eventually(check: Callable[[], T | Awaitable[T]], timeout: float = TIM
 
 async def _answer(check: Callable[[], T | Awaitable[T]]) -> T:
     if inspect.iscoroutinefunction(check):
-        return await check()  # type: ignore[no-any-return]
+        return await check()  # type: ignore[no-any-return]  # the question before narrows to Any
     answer = await asyncio.to_thread(check)
     if inspect.isawaitable(answer):
         return await answer

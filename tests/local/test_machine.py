@@ -71,7 +71,7 @@ async def test_every_life_has_its_own_log_fresh_volumes_and_one_of_two_addresses
         machine.do(Delete("Pod", NAME, "of an earlier life"))
         assert not machine.pods[NAME].deleting
         machine.do(Delete("Pod", NAME, machine.pods[NAME].meta.uid))
-        await eventually(is_empty)  # type: ignore[arg-type]
+        await eventually(is_empty)  # type: ignore[arg-type]  # mypy cannot choose between T and an awaitable of it
         assert list((tmp_path / "volumes").iterdir()) == []
     assert [one.life for one in log_files(tmp_path / "logs")] == [0, 1, 2, 3]
 

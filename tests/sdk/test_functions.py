@@ -58,7 +58,7 @@ def decorated(value: int) -> int:
 
 
 def uses_much(times: int, name: str = "x", price: Decimal | None = None) -> None:
-    RATE_OF_MINE = RATE * times  # noqa: N806
+    RATE_OF_MINE = RATE * times  # noqa: N806 - a local that looks like a global is the case
     root = xml.etree.ElementTree.fromstring("<a><b/></a>")
     found = {
         "rate": RATE_OF_MINE,
@@ -144,7 +144,7 @@ def test_files_and_folders_travel_and_are_imported(tmp_path: Path, monkeypatch: 
     def reads() -> None:
         import package  # type: ignore[import-not-found]  # noqa: PLC0415
 
-        with open("words.txt") as file:  # noqa: PTH123
+        with open("words.txt") as file:  # noqa: PTH123 - as people write it
             print(package.NUMBER, file.read())
 
     assert run(shipped(reads, files=["package", "words.txt"]), tmp_path / "pod") == "7 some words\n"
@@ -198,7 +198,7 @@ def uses_a_lambda() -> None:
     print(unnamed())
 
 
-unnamed: Callable[[], int] = lambda: 1  # noqa: E731
+unnamed: Callable[[], int] = lambda: 1  # noqa: E731 - a function without a name is the case
 partial = functools.partial(doubled, 1)
 
 

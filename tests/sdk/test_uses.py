@@ -117,9 +117,9 @@ def test_dist_train_submits_outside_and_trains_inside(
 
 def test_dist_train_refuses_by_name() -> None:
     with pytest.raises(TypeError, match="trainer must be a function"):
-        dist_train(trainer="train", paddle_job=a_job("true"))  # type: ignore[arg-type]
+        dist_train(trainer="train", paddle_job=a_job("true"))  # type: ignore[arg-type]  # on purpose
     with pytest.raises(TypeError, match="paddle_job must be a PaddleJob"):
-        dist_train(trainer=lambda: None, paddle_job="job")  # type: ignore[arg-type]
+        dist_train(trainer=lambda: None, paddle_job="job")  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_notebook_shows_a_table() -> None:

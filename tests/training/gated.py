@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, os.environ["EXAMPLE"])
 
-import train  # type: ignore[import-not-found, unused-ignore]
+import train  # type: ignore[import-not-found, unused-ignore]  # found by the line above, not by mypy
 
 GATES = Path(os.environ["GATES"])
 
