@@ -54,7 +54,7 @@ def plain(drawn: str) -> str:
 
 def test_a_terminal_sees_a_table_of_pods_and_the_workers_lines_in_colour(bench: Workbench) -> None:
     seen = bench.folder / "seen"
-    script = f"echo hello from $PADDLE_TRAINER_ID; until [ -e {seen} ]; do sleep 0.1; done; echo bye"
+    script = f"echo hello from $PADDLE_TRAINER_ID; until [ -e '{seen}' ]; do sleep 0.1; done; echo bye"
     path = bench.write("shown", ps=a_role(1, "sleep", "1000"), worker=a_role(2, "sh", "-c", script))
 
     def look(text: str) -> None:
@@ -155,7 +155,7 @@ def test_an_age_is_written_as_kubectl_writes_it() -> None:
 def test_a_terminal_gets_colours_of_pods_and_nothing_else_that_they_send_to_it(bench: Workbench) -> None:
     seen = bench.folder / "seen"
     sent = r"printf '\033[2Jcle\033[1;35mar\033[0m\033]0;title\007ed\033[3A\n'"
-    wait = f"until [ -e {seen} ]; do sleep 0.1; done"
+    wait = f"until [ -e '{seen}' ]; do sleep 0.1; done"
     path = bench.write("hostile", worker=a_role(1, "sh", "-c", f"{sent}; {wait}"))
 
     def look(text: str) -> None:
