@@ -12,8 +12,9 @@ import os
 PROC = "/proc"
 # A zombie, or one about to vanish: it runs nothing any more.
 ENDED = ("Z", "X")
-# Where the environment of a program ends before the kernel has put it into memory.
-NOT_YET = "0"
+# The field env_end of proc(5), counted from the state on: the address at which a program's environment ends, even one
+# without entries. 0 while the kernel is still loading the program.
+ENV_END, LOADING = 48, "0"
 # Every process of a container carries both marks in its environment, and so do its children unless they drop them. The
 # container's id, for people and for telling orphans apart:
 CONTAINER_MARK = "PADDLEJOB_CONTAINER"
@@ -82,12 +83,13 @@ def environment(pid: int) -> list[bytes] | None:
 
 
 def container_of(pid: int) -> str | None:
-    """The id of the container that the process was born in; None if it does not say so (any more).
+    """The id of the container that the process was born in; None if it carries no such mark (any more).
 
-    Empty if the next look will tell: it is just becoming another program, or it has ended and may have left children.
+    Empty if only the next look can tell: it is just becoming another program, or it has ended, and the children that it
+    may have left are not ours yet.
     """
     before, entries, after = _program(pid), environment(pid), _program(pid)
-    if after in ENDED or (entries == [] and (after == NOT_YET or before != after)):
+    if after in ENDED or (entries == [] and (after == LOADING or before != after)):
         return ""
     prefix = f"{CONTAINER_MARK}=".encode()
     found = (entry for entry in entries or () if entry.startswith(prefix))
@@ -95,10 +97,12 @@ def container_of(pid: int) -> str | None:
 
 
 def _program(pid: int) -> str | None:
-    """Something that is another in every program that it becomes, if only by chance: where its environment ends in
-    memory. One that has no entries ends somewhere, too."""
+    """Tells two programs of one process apart by the address of their environment, which the kernel randomises; of a
+    process that has ended, its state."""
     stat = _stat(pid)
-    return None if stat is None else stat[0] if stat[0] in ENDED else stat[48]
+    if stat is None:
+        return None
+    return stat[0] if stat[0] in ENDED else stat[ENV_END]
 
 
 def marked(marker: str) -> list[int]:

@@ -179,15 +179,15 @@ class Supervision:
                 self._report(one)
 
     def _clear_strays(self, ending: set[str]) -> set[str]:
-        """Kill each orphan whose container is over; the ids of those that have to wait for an orphan's end."""
+        """Kill each orphan whose container is over; the ids of the containers that have to wait for an orphan's end."""
         waiting: set[str] = set()
         running = {one.id for one in self._containers.values() if one.code is None}
         family: dict[int, list[int]] | None = None
         for pid in self._strays():
             whose = self._owner(pid)
-            if not whose and running:
-                # It may be that of a running one. If it is just becoming another program, the next look will tell.
-                waiting |= set() if whose is None else ending
+            if not whose and running:  # it may belong to a container that runs
+                if whose == "":
+                    waiting |= ending  # until the next look tells
             elif whose not in running:
                 family = family or proc.children()
                 kill_tree(pid, family)
