@@ -65,15 +65,21 @@ def small_resnet() -> nn.Layer:
     )
 
 
-def train_one_epoch(model: paddle.DataParallel, optimizer: paddle.optimizer.Optimizer, mine: Images, seed: int) -> None:
-    """DataParallel averages the gradients of all workers inside backward(): all take the same step."""
+def train_one_epoch(
+    model: paddle.DataParallel, optimizer: paddle.optimizer.Optimizer, mine: Images, seed: int
+) -> float:
+    """DataParallel averages the gradients of all workers inside backward(): all take the same step. Returns the mean
+    loss of this worker's batches."""
     images, labels = mine
     order = np.random.RandomState(seed).permutation(len(labels))
+    losses = []
     for batch in np.split(order, range(BATCH, len(order), BATCH)):
         loss = F.cross_entropy(model(paddle.to_tensor(images[batch])), paddle.to_tensor(labels[batch]))
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
+        losses.append(loss.item())
+    return float(np.mean(losses))
 
 
 def average_batch_norm(net: nn.Layer) -> None:
@@ -161,16 +167,18 @@ def main() -> None:
     say(f"{world} workers; trains on {len(mine[1])} of {ROWS} images; accuracy before training {before:.4f}")
     if done:
         say(f"goes on from the checkpoint after epoch {done}")
+    losses = []
     for epoch in range(done, EPOCHS):
-        train_one_epoch(model, optimizer, mine, seed=epoch)
+        losses.append(train_one_epoch(model, optimizer, mine, seed=epoch))
         average_batch_norm(net)
         checkpoint.save(epoch + 1)
-        say(f"epoch {epoch + 1} of {EPOCHS}: accuracy {accuracy(net, test):.4f}")
+        say(f"epoch {epoch + 1} of {EPOCHS}: loss {losses[-1]:.4f}, accuracy {accuracy(net, test):.4f}")
     norms = gather(norm_of_weights(net))
     if len(set(norms)) > 1:
         raise SystemExit(f"the workers do not hold the same model: norms of their weights {norms}")
     result = {"role": "worker", "rank": rank, "world": world, "rows": len(mine[1]), "resumed_after": done}
-    result |= {"accuracy_before": before, "accuracy_after": accuracy(net, test), "weights_norm": norms[rank]}
+    result |= {"accuracy_before": before, "accuracy_after": accuracy(net, test)}
+    result |= {"losses": losses, "weights_norm": norms[rank]}
     print(f"RESULT {json.dumps(result)}", flush=True)
 
 
