@@ -66,13 +66,8 @@ class Kubelet:
         self._server.server_close()
 
     def _join(self, control_plane: ControlPlane) -> None:
-        control_plane.add_node(NODE, labels={"test.paddlejob/talks": "true"})
         port = self._server.server_address[1]
-        status = {
-            "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
-            "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
-        }
-        control_plane.api.merge(f"/api/v1/nodes/{NODE}/status", {"status": status})
+        control_plane.add_node(NODE, labels={"test.paddlejob/talks": "true"}, kubelet=port)
 
     def _handler(kubelet: Kubelet) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - the handler has a self of its own
         class Handler(BaseHTTPRequestHandler):
