@@ -21,7 +21,7 @@ export VENV
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## Train for real, here and now: two parameter servers, two workers, live
 	@$(STEP) "Making a Python environment for paddlejob in $(VENV)-demo" "$(PYTHON)" tools/environments.py demo
@@ -42,7 +42,7 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 	@"$(PYTHON)" tools/step.py --summary
 
 quick: env ## The tests that need neither a cluster nor PaddlePaddle, with fewer random tries
-	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" env EXAMPLES=40 $(PYTEST) $(BY_FILE) -m "not cluster and not campaign" \
+	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" env EXAMPLES=40 $(PYTEST) $(BY_FILE) -m "not cluster and not campaign and not large" \
 	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
@@ -57,6 +57,7 @@ pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python
 bench: control-plane ## What a job costs: time, API calls, CPU and memory, on a real API server with simulated nodes
 	@"$(BIN)/python" -m bench.cli
 	@"$(BIN)/python" -m bench.local
+	@"$(BIN)/python" -m bench.looks
 	@"$(BIN)/python" -m bench.jobs
 	@RECOVERY_JOBS=200 "$(BIN)/pytest" -q -s tests/scenarios/test_recovery.py
 
@@ -73,6 +74,24 @@ check: env ## Linters, types, import contracts, generated files
 
 control-plane: env ## Get or build the Kubernetes control plane for the tests (about 9 minutes the first time)
 	@$(STEP) "Getting the Kubernetes control plane for the tests" "$(BIN)/python" -m tests.cluster.binaries
+
+cluster: env ## Start a Kubernetes cluster of one real node on this machine, as root (tests/node/README.md)
+	@$(STEP) "Looking at this machine" "$(BIN)/python" -m tests.node machine
+	@$(STEP) "Getting the programs of the cluster" "$(BIN)/python" -m tests.node programs
+	@$(STEP) "Making the images of the operator and the examples" "$(BIN)/python" -m tests.node images
+	@$(STEP) "Starting the cluster" "$(BIN)/python" -m tests.node up
+	@$(STEP) "Loading the images" "$(BIN)/python" -m tests.node load
+
+cluster-down: env ## End it and remove every trace of it
+	@$(STEP) "Ending the cluster" "$(BIN)/python" -m tests.node down
+
+e2e: env ## Jobs on the cluster that `make cluster` has started: the operator's image, real pods, real training
+	@# These change what the others share.
+	@$(STEP) "Starting and ending another cluster" "$(BIN)/pytest" -q tests/node/test_cluster.py
+	@$(STEP) "Installing the operator on the cluster, and removing it" "$(BIN)/pytest" -q tests/node/test_install.py
+	@$(STEP) "Training on the cluster" "$(BIN)/pytest" -q -n 2 tests/node \
+	  --ignore=tests/node/test_cluster.py --ignore=tests/node/test_install.py
+	@"$(PYTHON)" tools/step.py --summary
 
 generate: control-plane ## Write the generated files: pod template schema, CRDs, derived manifests
 	@"$(BIN)/python" -m tools.pod_template_schema
@@ -100,4 +119,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle test pythons bench quick check control-plane generate format lock env clean
+.PHONY: help demo paddle test pythons bench quick check control-plane cluster cluster-down e2e generate format lock env clean

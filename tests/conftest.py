@@ -3,8 +3,11 @@
 import asyncio
 import signal
 import sys
+from pathlib import Path
 
 import pytest
+
+NODE = Path(__file__).parent / "node"
 
 # Files that take long come first, the longest before all others, so that no process is left alone with one of them at
 # the end. The order of the others, and of the tests in each, is another in every run.
@@ -60,6 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell's background has it ignored, and so has every program that a test starts: then none hears Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests on a real node need root and `make cluster`: only who names them runs them."""
+    named = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)
+    return (collection_path == NODE and not any(path.is_relative_to(NODE) for path in named)) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,9 @@ PATIENCE = 8.0
 # Of what pip and Python are told by the environment, only how to reach a package index counts.
 INDEX = ("CONFIG_FILE", "INDEX_URL", "EXTRA_INDEX_URL", "TRUSTED_HOST", "CERT", "CLIENT_CERT")
 KEPT = {f"PIP_{name}" for name in (*INDEX, "PROXY", "TIMEOUT", "DEFAULT_TIMEOUT", "CACHE_DIR", "NO_CACHE_DIR")}
+
+# What wheels call Linux with the C library of Debian 12, or any older one.
+GLIBC = [f"manylinux_2_{minor}" for minor in range(36, 4, -1)] + ["manylinux2014", "manylinux2010", "manylinux1"]
 
 # As pip asks for it (PEP 660).
 BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
@@ -88,6 +92,17 @@ def install(folder: Path, wheel: Path, say: Say = print) -> None:
 
 def uninstall(folder: Path, package: str, say: Say = print) -> None:
     _pip(_installer(say), folder, "uninstall", "--yes", package)
+
+
+def unpack(into: Path, what: Path, version: str, say: Say = print) -> None:
+    """Into a plain folder, for a Python that need not be on this machine: what a requirements file pins, or one wheel
+    that was built here."""
+    one = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", str(what)]
+    wheels = one if what.suffix == ".whl" else _strictly(what)
+    systems = (f"--platform={each}_{platform.machine()}" for each in GLIBC)
+    python = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}", *systems]
+    pip = [str(_installer(say)), "-m", "pip", *wheels, *python, "--no-compile", "--upgrade", f"--target={into}"]
+    run(pip, "installing the packages", say)
 
 
 def build(to: Path, say: Say = print, *, editable: bool = False) -> Path:
@@ -156,7 +171,7 @@ def _make(recipe: Recipe, wanted: str, say: Say) -> None:
             for pins in recipe.pins:
                 _pip(installer, partial, *_strictly(pins), say=say)
             if recipe.sources:
-                _build_sources(installer, recipe.sources, Path(wheels), say)
+                build_sources(recipe.sources, Path(wheels), say)
             if recipe.project:
                 build(Path(wheels), say, editable=True)
             for wheel in Path(wheels).glob("*.whl"):
@@ -222,10 +237,10 @@ def _strictly(pins: Path) -> list[str]:
     return ["install", *how, "--require-hashes", "--requirement", str(pins)]
 
 
-def _build_sources(installer: Path, sources: Path, wheels: Path, say: Say) -> None:
+def build_sources(sources: Path, wheels: Path, say: Say) -> None:
     """Never from a wheel that an earlier build left in pip's cache: it hides what no longer builds."""
     how = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
-    pip = [str(installer), "-m", "pip", "wheel", *how, "--no-binary=:all:", "--require-hashes"]
+    pip = [str(_installer(say)), "-m", "pip", "wheel", *how, "--no-binary=:all:", "--require-hashes"]
     run([*pip, "--wheel-dir", str(wheels), "--requirement", str(sources)], f"building {sources.name}", say)
 
 

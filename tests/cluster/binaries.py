@@ -1,7 +1,7 @@
 """Finds the programs of the test cluster, or builds them once.
 
 $KUBEBUILDER_ASSETS comes first; what it does not hold is built with Go from `modules/`, whose go.mod files pin
-every version, into a user cache named after those files and the Go version. Run it as
+every version, into a user cache named after a module's files and the Go version. Run it as
 `python -m tests.cluster.binaries` to see a build live.
 """
 
@@ -13,17 +13,18 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 Say = Callable[[str], None]
 
 MODULES = Path(__file__).parent / "modules"
 
-# program -> (folder of the module that pins it, Go package)
+# program -> (folder of the module that pins it, Go package there)
 PACKAGES = {
     "etcd": ("etcd", "go.etcd.io/etcd/server/v3"),
     "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
@@ -31,6 +32,9 @@ PACKAGES = {
     "kube-controller-manager": ("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
     "kube-scheduler": ("kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
     "kubectl": ("kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    "kubelet": ("kubernetes", "k8s.io/kubernetes/cmd/kubelet"),
+    "kube-proxy": ("kubernetes", "k8s.io/kubernetes/cmd/kube-proxy"),
+    "coredns": ("coredns", "."),
 }
 
 GOFLAGS = "-mod=mod -buildvcs=false -trimpath"
@@ -47,30 +51,55 @@ class BuildFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Binaries:
+class Servers:
+    """A control plane, and who speaks to it."""
+
     etcd: Path
-    kwok: Path
     kube_apiserver: Path
     kube_controller_manager: Path
     kube_scheduler: Path
     kubectl: Path
 
 
+@dataclass(frozen=True)
+class Binaries(Servers):
+    """A control plane whose nodes are simulated."""
+
+    kwok: Path
+
+
+@dataclass(frozen=True)
+class NodeBinaries(Servers):
+    """A control plane and what a real node runs; the rest of that comes in Debian packages."""
+
+    kubelet: Path
+    kube_proxy: Path
+    coredns: Path
+
+
+T = TypeVar("T", bound=Servers)
+
+
 def find_binaries(say: Say) -> Binaries:
     """All programs of the test cluster; `say` hears one line per thing that takes time."""
-    found = dict(_assets())
-    missing = [program for program in PACKAGES if program not in found]
+    return find_all(Binaries, say)
+
+
+def find_all(kind: type[T], say: Say) -> T:
+    wanted = [field.name.replace("_", "-") for field in fields(kind)]
+    found = dict(_assets(wanted))
+    missing = [program for program in wanted if program not in found]
     if missing:
         found |= _built(missing, say)
-    return Binaries(**{program.replace("-", "_"): path for program, path in found.items()})
+    return kind(**{program.replace("-", "_"): path for program, path in found.items()})
 
 
-def _assets() -> Iterator[tuple[str, Path]]:
+def _assets(wanted: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """What $KUBEBUILDER_ASSETS holds. kwok is not part of it, so with it kwok may also be on the PATH."""
     folder = os.environ.get("KUBEBUILDER_ASSETS")
     if not folder:
         return
-    for program in PACKAGES:
+    for program in wanted:
         path = shutil.which(program, path=folder) or (shutil.which(program) if program == "kwok" else None)
         if path:
             yield program, Path(path).resolve()
@@ -80,28 +109,26 @@ def _built(programs: list[str], say: Say) -> dict[str, Path]:
     go = shutil.which("go")
     if not go:
         raise BinariesMissing(f"no {', '.join(programs)} here: {WHAT_TO_INSTALL}")
-    cache = _cache(go)
-    wanted = {program: cache / program for program in programs}
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paddle-operator" / "cluster"
+    go_itself = _run([go, "env", "GOVERSION", "GOOS", "GOARCH"], MODULES)
+    wanted = {program: home / _made_from(PACKAGES[program][0], go_itself) / program for program in programs}
     if all(path.exists() for path in wanted.values()):
         return wanted
-    with _lock(cache / "lock", say):
+    home.mkdir(parents=True, exist_ok=True)
+    with _lock(home / "lock", say):
         for program, path in wanted.items():
             if not path.exists():
                 _build(go, program, path, say)
     return wanted
 
 
-def _cache(go: str) -> Path:
+def _made_from(module: str, go_itself: str) -> str:
     """Changes with everything that decides what is built, so a cached program is never a wrong one."""
     digest = hashlib.sha256()
-    for file in sorted(MODULES.glob("*/*")):
-        digest.update(str(file.relative_to(MODULES)).encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update(f"{PACKAGES} {_ldflags()} {GOFLAGS}".encode())
-    digest.update(_run([go, "env", "GOVERSION", "GOOS", "GOARCH"], MODULES).encode())
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = home / "paddle-operator" / "cluster" / digest.hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    for file in sorted((MODULES / module).iterdir()):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update(f"{_ldflags()} {GOFLAGS} {go_itself}".encode())
+    return f"{module}-{digest.hexdigest()[:16]}"
 
 
 @contextmanager
@@ -119,6 +146,7 @@ def _lock(path: Path, say: Say) -> Iterator[None]:
 def _build(go: str, program: str, path: Path, say: Say) -> None:
     """Builds from a copy of the module (Go may write to it) and renames, so no half-built program is seen."""
     folder, package = PACKAGES[program]
+    path.parent.mkdir(exist_ok=True)
     say(f"building {program} {_version(folder)} for the test cluster (once, kept in {path.parent})")
     started = time.monotonic()
     with TemporaryDirectory(dir=path.parent) as scratch:
@@ -162,7 +190,7 @@ def main() -> int:
             return 1
         print(f"TESTS THAT NEED A CLUSTER WILL BE SKIPPED: {error}")
         return 0
-    print(f"the test cluster's programs are in {binaries.kube_apiserver.parent}")
+    print(f"the test cluster's programs are there, such as {binaries.kube_apiserver}")
     return 0
 
 

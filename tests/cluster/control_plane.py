@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import yaml
 
@@ -17,7 +18,7 @@ from tests.cluster import layout as commands
 from tests.cluster.api import Api
 from tests.cluster.audit import Call, read_calls
 from tests.cluster.binaries import Binaries
-from tests.cluster.credentials import write_audit_policy, write_kubeconfig, write_signing_key, write_tokens
+from tests.cluster.credentials import ADMIN, write_audit_policy, write_kubeconfig, write_signing_key, write_tokens
 from tests.cluster.layout import Layout
 from tests.cluster.processes import Guard, Process, free_ports
 from tests.cluster.waiting import wait_until
@@ -58,7 +59,7 @@ class ControlPlane:
             each.mkdir(parents=True, exist_ok=True)
         write_signing_key(self.layout.signing_key)
         write_audit_policy(self.layout.audit_policy, namespace=OPERATOR_NAMESPACE)
-        self.admin_token = write_tokens(self.layout.tokens)
+        self.admin_token = write_tokens(self.layout.tokens)[ADMIN]
         self.kubeconfig(self.layout.admin_kubeconfig)
         self.api = Api(port, self.admin_token, self.layout.authority)
         self._guard = Guard()
@@ -66,7 +67,7 @@ class ControlPlane:
         self.apiserver = self._process([*commands.apiserver(self.layout), *apiserver_flags])
         self.controller_manager = self._process(commands.controller_manager(self.layout))
         self.scheduler = self._process(commands.scheduler(self.layout))
-        self.kwok = self._process(commands.kwok(self.layout))
+        self.kwok = self._process(commands.kwok(self.layout, binaries.kwok))
 
     def __enter__(self) -> "ControlPlane":
         try:
@@ -166,12 +167,14 @@ class ControlPlane:
         *,
         labels: Mapping[str, str] = NODE_LABELS,
         capacity: Mapping[str, str] = CAPACITY,
+        kubelet: int | None = None,
     ) -> None:
-        """Returns when the node is Ready and the scheduler may use it."""
-        node = {
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}},
-            "status": {"capacity": dict(capacity), "allocatable": dict(capacity)},
-        }
+        """Returns when the node is Ready and the scheduler may use it. `kubelet`: the port on loopback that answers."""
+        status: dict[str, Any] = {"capacity": dict(capacity), "allocatable": dict(capacity)}
+        if kubelet is not None:  # from the beginning: kwok gives another address to a node that has none
+            status["addresses"] = [{"type": "InternalIP", "address": "127.0.0.1"}]
+            status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet}}
+        node = {"metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}, "status": status}
         self.api.post("/api/v1/nodes", node)
         self._wait(lambda: self._takes_pods(name))
 

@@ -7,7 +7,9 @@ fixed frame, so neither openssl nor a cryptography package is needed.
 import base64
 import json
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 ADMIN = "test-admin"
 
@@ -24,11 +26,12 @@ def write_signing_key(path: Path) -> None:
     _write_private(path, f"-----BEGIN EC PRIVATE KEY-----\n{text}-----END EC PRIVATE KEY-----\n")
 
 
-def write_tokens(path: Path) -> str:
-    """The file of --token-auth-file with one user, an administrator; returns its token."""
-    token = secrets.token_hex(16)
-    _write_private(path, f'{token},{ADMIN},{ADMIN},"system:masters"\n')
-    return token
+def write_tokens(path: Path, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """The file of --token-auth-file with an administrator and others by name and groups; returns each one's token."""
+    groups = {ADMIN: "system:masters", **others}
+    tokens = {user: secrets.token_hex(16) for user in groups}
+    _write_private(path, "".join(f'{tokens[user]},{user},{user},"{groups[user]}"\n' for user in groups))
+    return tokens
 
 
 def write_audit_policy(path: Path, *, namespace: str) -> None:

@@ -1,12 +1,12 @@
 """Where the control plane's files and ports are, and the command line of each of its programs.
 
-Everything listens on loopback only and keeps its data in one folder.
+Everything keeps its data in one folder and listens on loopback only, or the API server on an address that is given.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.binaries import Binaries
+from tests.cluster.binaries import Servers
 
 STAGES = sorted((Path(__file__).parent / "stages").glob("*.yaml"))
 
@@ -16,15 +16,16 @@ _FAST = ("--kube-api-qps=5000", "--kube-api-burst=10000")
 
 @dataclass(frozen=True)
 class Layout:
-    binaries: Binaries
+    binaries: Servers
     folder: Path
     port: int
     etcd_port: int
     peer_port: int
+    address: str = "127.0.0.1"
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
+        return f"https://{self.address}:{self.port}"
 
     @property
     def certificates(self) -> Path:
@@ -87,8 +88,8 @@ def apiserver(layout: Layout) -> Command:
     return [
         layout.binaries.kube_apiserver,
         f"--etcd-servers=http://127.0.0.1:{layout.etcd_port}",
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
+        f"--bind-address={layout.address}",
+        f"--advertise-address={layout.address}",
         # The address of loopback may not be in the Endpoints of the Service `kubernetes`.
         "--endpoint-reconciler-type=none",
         f"--secure-port={layout.port}",
@@ -133,9 +134,9 @@ def scheduler(layout: Layout) -> Command:
     ]
 
 
-def kwok(layout: Layout) -> Command:
+def kwok(layout: Layout, program: Path) -> Command:
     return [
-        layout.binaries.kwok,
+        program,
         f"--kubeconfig={layout.admin_kubeconfig}",
         *(f"--config={file}" for file in STAGES),
         "--manage-all-nodes",

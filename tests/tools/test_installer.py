@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import platform
 import sys
 import tarfile
 import zipfile
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.installer import CannotMake, Recipe, make, surroundings
+from tools.installer import CannotMake, Recipe, make, surroundings, unpack
 
 
 class Index:
@@ -23,11 +24,11 @@ class Index:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def wheel(self, name: str, *, needs: str | None = None) -> Path:
-        path = self._place(name) / f"{name}-1.0-py3-none-any.whl"
+    def wheel(self, name: str, *, needs: str | None = None, tag: str = "py3-none-any") -> Path:
+        path = self._place(name) / f"{name}-1.0-{tag}.whl"
         meta = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n" + (f"Requires-Dist: {needs}\n" if needs else "")
         files = {f"{name}.py": "", f"{name}-1.0.dist-info/METADATA": meta}
-        files[f"{name}-1.0.dist-info/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        files[f"{name}-1.0.dist-info/WHEEL"] = f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n"
         record = "".join(f"{file},sha256={_digest(text)},{len(text)}\n" for file, text in files.items())
         files[f"{name}-1.0.dist-info/RECORD"] = f"{record}{name}-1.0.dist-info/RECORD,,\n"
         with zipfile.ZipFile(path, "w") as archive:
@@ -128,6 +129,15 @@ def test_refused(case: Callable[[Index], str], index: Index, tmp_path: Path) -> 
         installed(tmp_path, pins=case(index))
     assert not (tmp_path / "made").exists()
     assert not (tmp_path / "made.partial").exists()
+
+
+def test_a_folder_gets_the_pinned_wheels_for_another_python_than_ours(index: Index, tmp_path: Path) -> None:
+    wheel = index.wheel("good", tag=f"cp39-cp39-manylinux_2_17_{platform.machine()}")
+    (tmp_path / "pins.txt").write_text(pin("good", wheel))
+    unpack(tmp_path / "folder", tmp_path / "pins.txt", "3.9", lambda line: None)
+    assert (tmp_path / "folder" / "good.py").exists()
+    with pytest.raises(CannotMake, match="No matching distribution"):
+        unpack(tmp_path / "other", tmp_path / "pins.txt", "3.8", lambda line: None)
 
 
 BUILDS = "from setuptools import setup; setup(name='client', version='1.0', py_modules=['client'])"
