@@ -66,6 +66,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "servers that never end": (a_job("sample", ps=in_pod("restartPolicy", "Always")["spec"]["worker"]), ENDLESS),
     "more than 10,000 workers": (a_job("sample", worker=a_role(10_001)), TOO_MANY),
     "more than 10,000 pods": (a_job("sample", worker=a_role(9_000), ps=a_role(999), heter=a_role(2)), TOO_MANY),
+    "more than 10,000 workers to come": (a_job("sample", elastic=1, worker={**a_role(2), "limits": 10_001}), TOO_MANY),
     "name begins with a digit": (a_job("1st"), BAD_NAME),
     "name with a dot": (a_job("a.b"), BAD_NAME),
     "name too long": (a_job("n" * 55), LONG_NAME),
@@ -134,6 +135,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 TAKEN: dict[str, Json] = {
     "a short name": a_job("a"),
     "a name that just fits": a_job("n" * 54),
+    "10,000 workers to come": a_job("sample", elastic=1, worker={**a_role(2), "limits": 10_000}),
     "10,000 pods": a_job("sample", worker=a_role(9_000), ps=a_role(999), heter=a_role(1)),
     "no replicas given": changed("spec.worker", {"template": a_role(1)["template"]}),
     "zero servers": a_job("sample", ps=a_role(0)),

@@ -5,6 +5,8 @@ The public names of `api` and `core` are pinned here for the same reason.
 
 from __future__ import annotations
 
+import pytest
+
 import paddlejob.api
 import paddlejob.core
 from paddlejob.api import names
@@ -87,3 +89,19 @@ def test_the_public_names_of_core() -> None:
         "Update",
     ]
     assert all(hasattr(paddlejob.core, name) for name in paddlejob.core.__all__)
+
+
+INDICES = {
+    "its own": ("train-worker-12", 12),
+    "of another role": ("train-ps-1", None),
+    "of another job": ("training-worker-1", None),
+    "not a number": ("train-worker-x", None),
+    "not as we write numbers": ("train-worker-01", None),
+    "no index": ("train-worker", None),
+    "digits that are not ours": ("train-worker-²", None),
+}
+
+
+@pytest.mark.parametrize(("pod", "index"), INDICES.values(), ids=INDICES.keys())
+def test_the_index_in_the_name_of_a_pod(pod: str, index: int | None) -> None:
+    assert names.index_in(pod, "train", "worker") == index

@@ -68,6 +68,7 @@ BOUNDS: dict[str, tuple[Role, tuple[int, int]]] = {
     "the least": (Role(replicas=3, requests=2), (2, 3)),
     "the most": (Role(replicas=3, limits=4), (3, 4)),
     "more replicas than an API server would take": (Role(replicas=3, limits=2), (2, 2)),
+    "more than a job may have": (Role(replicas=2**31 - 1), (10_000, 10_000)),
 }
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
+from paddlejob.api import Job
+from paddlejob.cli.plan import becomes
 from tests.cli.person import Person
 from tests.scenarios.desk import Json, a_job, a_role
 
@@ -39,6 +42,13 @@ def test_service_names_are_known_and_addresses_are_placeholders(alone: Person) -
     assert endpoints.startswith("wide-ande-deep-service-worker-0.ml.svc:2379,")
     by_address = {one["kind"]: one for one in planned(alone, ROOT / "deploy/examples/resnet.yaml")}
     assert "<address of resnet-worker-0>:2379" in by_address["ConfigMap"]["data"]["PADDLE_TRAINER_ENDPOINTS"]
+
+
+def test_a_large_job_is_shown_to_its_last_pod() -> None:
+    job = msgspec.convert(a_job("large", worker=a_role(10_000), intranet="Service"), Job)
+    made = becomes(job)
+    assert len(made) == 10_000 + 1 + 10_000
+    assert made[-1]["metadata"]["name"] == "large-worker-9999"
 
 
 def test_other_forms_can_be_read_too(alone: Person) -> None:

@@ -13,7 +13,8 @@ import pytest
 from paddlejob.api import Job
 from paddlejob.api.names import RoleName
 from paddlejob.core import observe
-from paddlejob.core.pods import pod
+from paddlejob.core.observe import Slot
+from paddlejob.core.pods import pod, slot_named
 from tests.builders import Template, a_job, a_ps_job, a_template
 
 OWNER = {
@@ -264,3 +265,16 @@ def test_by_address_a_pod_says_nothing_of_hosts() -> None:
     assert not {"hostNetwork", "dnsPolicy"} & made["spec"].keys()
     assert "ports" not in made["spec"]["containers"][0]
     assert "batch.paddlepaddle.org/ports" not in made["metadata"]["annotations"]
+
+
+SLOTS: dict[str, tuple[str, Slot | None]] = {
+    "a server": ("train-ps-1", Slot("ps", 1, "train-ps-1")),
+    "a worker that is not wanted any more": ("train-worker-7", Slot("worker", 7, "train-worker-7")),
+    "of a role that the job does not have": ("train-heter-0", None),
+    "of another job": ("other-worker-0", None),
+}
+
+
+@pytest.mark.parametrize(("name", "slot"), SLOTS.values(), ids=SLOTS.keys())
+def test_the_slot_that_a_pod_fills_is_in_its_name(name: str, slot: Slot | None) -> None:
+    assert slot_named(a_ps_job().build(), name) == slot

@@ -129,6 +129,9 @@ BY_SPEC: dict[str, tuple[JobBuilder, str]] = {
     "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),
     "no worker": (a_job().without_workers(), "NoWorkers"),
     "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
+    "more workers than any machine can list": (a_job().with_workers(2**31 - 1), "TooManyPods"),
+    "more pods than a job may have": (a_ps_job(servers=5_000, workers=5_001), "TooManyPods"),
+    "more workers to come than a job may have": (an_elastic_job(most=10_001), "TooManyPods"),
 }
 
 

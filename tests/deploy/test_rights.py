@@ -15,11 +15,13 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.cli.plan import becomes
 from paddlejob.core import KINDS
 from paddlejob.core.kind import Kind
+from paddlejob.core.services import SERVICES
 from tests.cluster.audit import Call
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane
@@ -88,8 +90,21 @@ def begin_a_life(desk: Desk) -> None:
     desk.submit(a_job("brief", worker=by_name, intranet="Service", ttlSecondsAfterFinished=0))
     desk.submit(a_job("evicted", worker=a_role(1, ends="evicted", after="300ms")))
     desk.submit(a_job("host", worker=a_role(1, ends="succeeded"), intranet="Host", cleanPodPolicy="Always"))
+    lose_labels(desk, a_job("bare", worker=by_name, intranet="Service", cleanPodPolicy="Always", suspend=True))
     for kind in KINDS:
         meet(desk, kind, a_job(f"met-{kind.plural}", worker=by_name, intranet="Service"))
+
+
+def lose_labels(desk: Desk, job: Json) -> None:
+    """Submit a job that finds a Service of its own from which somebody took the labels."""
+    made = msgspec.convert(desk.submit(job), Job)
+    body = next(one for one in becomes(resumed(made)) if one["kind"] == SERVICES.name)
+    desk.api.post(desk.path(SERVICES), {**body, "metadata": {**body["metadata"], "labels": {}}})
+    desk.change(made.metadata.name, {"suspend": False})
+
+
+def resumed(job: Job) -> Job:
+    return replace(job, spec=replace(job.spec, suspend=False))
 
 
 def meet(desk: Desk, kind: Kind[Any], job: Json) -> None:
@@ -113,7 +128,7 @@ def test_every_verb_of_the_role_is_used_and_no_other(strict_desk: Desk, strict_o
     desk, since = strict_desk, datetime.now(timezone.utc)
     strict_operator.start()
     begin_a_life(desk)
-    for job in ("address", "name", "host"):
+    for job in ("address", "name", "host", "bare"):
         desk.in_phase(job, "Completed")
     wait_until(lambda: desk.gone("brief"))
     desk.until("evicted", lambda status: status.get("attempt") and status["phase"] != "Restarting")

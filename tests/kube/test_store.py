@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paddlejob.kube.errors import Undecodable
 from paddlejob.kube.events import Bookmark, Removed, Seen, Skipped
-from paddlejob.kube.store import Change, Store
+from paddlejob.kube.store import BATCH, Change, Store
 from tests.kube.things import Thing, a_thing
 
 A = ("default", "a")
@@ -16,10 +18,15 @@ A = ("default", "a")
 
 def a_store(*things: Thing, version: int = 100) -> tuple[Store[Thing], list[Change[Thing]]]:
     store: Store[Thing] = Store(now=lambda: "2026-01-02T03:04:05Z")
-    store.replace_all(things, None, str(version))
+    replace_all(store, things, None, str(version))
     changes: list[Change[Thing]] = []
     store.subscribe(changes.append)
     return store, changes
+
+
+def replace_all(store: Store[Thing], things: Iterable[Thing], scope: str | None, version: str) -> None:
+    for _ in store.replacing(things, scope, version):
+        pass
 
 
 def names(store: Store[Thing]) -> list[str]:
@@ -124,7 +131,7 @@ def test_our_delete_is_seen_at_once_and_survives_a_replayed_event() -> None:
     (held,) = store.owned_by("x")
     assert held.metadata.deletion_timestamp == "2026-01-02T03:04:05Z"
     store.apply_event(Seen(a_thing("a", 90, owner="x")))
-    store.replace_all([a_thing("a", 90, owner="x")], None, "110")
+    replace_all(store, [a_thing("a", 90, owner="x")], None, "110")
     store.mark_deleting(A, "uid-of-a")
     assert len(changes) == 1
     store.apply_event(Seen(a_thing("a", 111)))
@@ -142,7 +149,7 @@ def test_a_delete_of_another_object_marks_nothing(key: tuple[str, str], uid: str
 
 def test_a_list_deletes_what_is_missing_and_tells_only_what_differs() -> None:
     store, changes = a_store(a_thing("a", 90), a_thing("b", 91), a_thing("c", 92))
-    store.replace_all([a_thing("a", 90), a_thing("b", 105), a_thing("d", 106)], None, "110")
+    replace_all(store, [a_thing("a", 90), a_thing("b", 105), a_thing("d", 106)], None, "110")
     assert names(store) == ["a", "b", "d"]
     told = [((change.before or change.after), change.after is None) for change in changes]
     assert [(thing.metadata.name, gone) for thing, gone in told if thing] == [("c", True), ("b", False), ("d", False)]
@@ -153,16 +160,33 @@ def test_a_list_keeps_what_was_written_after_it_and_only_that() -> None:
     store.wrote(a_thing("a", 105))
     store.wrote(a_thing("b", 120))
     store.wrote(a_thing("c", 121, value=1))
-    store.replace_all([a_thing("c", 90)], None, "110")
+    replace_all(store, [a_thing("c", 90)], None, "110")
     assert names(store) == ["b", "c"]
     assert store.get(("default", "c")) == a_thing("c", 121, value=1)
-    store.replace_all([], None, "130")
+    replace_all(store, [], None, "130")
     assert names(store) == []
+
+
+def test_a_long_list_is_taken_in_batches_and_what_is_written_between_them_stays() -> None:
+    old, new = ([a_thing(f"{age}-{index}", 90) for index in range(2 * BATCH)] for age in ("old", "new"))
+    store, _ = a_store(*old)
+    told: list[int] = []
+    store.subscribe(lambda _: told.append(1))
+    batches = []
+    for _ in store.replacing(new, None, "110"):
+        batches.append(len(told))
+        told.clear()
+        store.wrote(a_thing(f"new-{2 * BATCH - 1}", 111, value=len(batches)))
+        store.wrote(a_thing("beside", 112 + len(batches)))
+        told.clear()
+    assert batches[:3] == [BATCH] * 3
+    assert names(store) == sorted([*(one.metadata.name for one in new), "beside"])
+    assert store.get(("default", f"new-{2 * BATCH - 1}")) == a_thing(f"new-{2 * BATCH - 1}", 111, value=1)
 
 
 def test_a_list_after_a_restore_from_backup_wins_although_its_version_is_lower() -> None:
     store, _ = a_store(a_thing("a", 90), a_thing("b", 95))
-    store.replace_all([a_thing("a", 20, value=2)], None, "50")
+    replace_all(store, [a_thing("a", 20, value=2)], None, "50")
     assert names(store) == ["a"]
     store.wrote(a_thing("c", 51))
     assert names(store) == ["a", "c"]
@@ -170,12 +194,12 @@ def test_a_list_after_a_restore_from_backup_wins_although_its_version_is_lower()
 
 def test_scopes_do_not_disturb_each_other() -> None:
     store: Store[Thing] = Store()
-    store.replace_all([a_thing("a", 10)], "default", "100")
-    store.replace_all([], "other", "300")
+    replace_all(store, [a_thing("a", 10)], "default", "100")
+    replace_all(store, [], "other", "300")
     assert names(store) == ["a"]
     store.wrote(a_thing("b", 150))
     assert names(store) == ["a", "b"]
-    store.replace_all([], "default", "400")
+    replace_all(store, [], "default", "400")
     assert names(store) == []
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -35,14 +36,22 @@ class Call(msgspec.Struct, frozen=True):
     at: float
 
 
+class _Happened(msgspec.Struct, frozen=True):
+    plural: str
+    before: Json | None
+    after: Json | None
+    line: bytes
+
+
 class FakeCluster:
     def __init__(self) -> None:
         self.url = ""
         self.calls: list[Call] = []
         self.stopping = asyncio.Event()
         self._objects: dict[tuple[str, str], Json] = {}
+        self._counts: Counter[str] = Counter()
         self._version = 100
-        self._history: list[tuple[int, str, Json, bytes]] = []
+        self._history: list[_Happened] = []
         self._changed = asyncio.Event()
         self._faults: list[tuple[str, str, Fault]] = []
 
@@ -66,6 +75,9 @@ class FakeCluster:
     def get(self, plural: str, name: str) -> Json:
         return self._objects.get((plural, name), {})
 
+    def count(self, plural: str) -> int:
+        return self._counts[plural]
+
     def names(self, plural: str) -> list[str]:
         return sorted(name for kind, name in self._objects if kind == plural)
 
@@ -86,6 +98,15 @@ class FakeCluster:
             return web.Response()
 
         self.fail(method, plural, cut, times)
+
+    def slow_down(self, method: str, plural: str, seconds: float, times: int) -> None:
+        """The next requests of this sort are answered so much later."""
+
+        async def answer_late(request: web.Request) -> web.StreamResponse:
+            await asyncio.sleep(seconds)
+            return await self._answer(request, await self._call(request))
+
+        self.fail(method, plural, answer_late, times)
 
     # What it answers
 
@@ -136,7 +157,7 @@ class FakeCluster:
         return _said(200, known)
 
     async def _watch(self, request: web.Request, plural: str) -> web.StreamResponse:
-        since = self._version
+        since, told = self._version, len(self._history)
         response = await opened(request)
         wanted = self._wanted(request)
         for (kind, _), one in list(self._objects.items()):
@@ -145,10 +166,14 @@ class FakeCluster:
         await response.write(bookmark(since, end=True))
         while not self.stopping.is_set():
             changed = self._changed
-            for version, kind, one, line in list(self._history):
-                if version > since and kind == plural and wanted(one):
-                    await response.write(line)
-                since = max(since, version)
+            while told < len(self._history):
+                happened = self._history[told]
+                told += 1
+                if happened.plural == plural:
+                    try:
+                        await response.write(_as_seen(happened, wanted))
+                    except ConnectionResetError:  # whoever watched has gone
+                        return response
             await changed.wait()
         return response
 
@@ -159,18 +184,29 @@ class FakeCluster:
     def _write(self, type_: str, plural: str, body: Json) -> Json:
         self._version += 1
         body = {**body, "metadata": {**body["metadata"], "resourceVersion": str(self._version)}}
-        name = body["metadata"]["name"]
-        if type_ == "DELETED":
-            del self._objects[plural, name]
-        else:
-            self._objects[plural, name] = body
-        self._history.append((self._version, plural, body, event(type_, body)))
+        key = (plural, body["metadata"]["name"])
+        before = self._objects.pop(key, None)
+        if type_ != "DELETED":
+            self._objects[key] = body
+        after = self._objects.get(key)
+        self._counts[plural] += (after is not None) - (before is not None)
+        self._history.append(_Happened(plural, before, after, event(type_, body)))
         self.wake()
         return body
 
     def wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def _as_seen(happened: _Happened, wanted: Callable[[Json], bool]) -> bytes:
+    """What a watch tells: an object that is no longer wanted is gone for it, as it was but for its version."""
+    before, after = happened.before, happened.after
+    if after is not None and before is not None and wanted(before) != wanted(after):
+        version = {"resourceVersion": after["metadata"]["resourceVersion"]}
+        left = {**before, "metadata": {**before["metadata"], **version}}
+        return event("ADDED", after) if wanted(after) else event("DELETED", left)
+    return happened.line if wanted(after or before or {}) else b""
 
 
 def _merged(before: Json, patch: Json) -> Json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import combinations, count
 
 import pytest
@@ -33,12 +32,8 @@ class Office:
         self.jobs: Store[Job] = Store()
         self.pods: Store[Pod] = Store()
         self.woken: list[Key] = []
-        self.unseen: list[Job] = []
         self.ports = PortBlocks(PortRange(low, high), self.jobs, self.pods, lambda key, _: self.woken.append(key))
         self._versions = count(1)
-
-    async def list_jobs(self) -> list[Job]:
-        return [*self.jobs, *self.unseen]
 
     def put(self, job: Job) -> Job:
         made = replace(job, metadata=replace(job.metadata, resource_version=str(next(self._versions))))
@@ -46,7 +41,7 @@ class Office:
         return made
 
     def choose(self, job: Job) -> Block | None:
-        return asyncio.run(self.ports.choose(job, self.list_jobs))
+        return self.ports.choose(job)
 
     def reserve(self, job: Job) -> Job | None:
         """The job as it stands then, with its block on it."""
@@ -156,24 +151,31 @@ def test_what_stands_on_a_pod_and_is_no_block_holds_nothing(text: str) -> None:
     assert office.choose(office.put(host_job("a"))) == Block(20000, 20039)
 
 
-def test_a_new_term_first_learns_what_another_reserved_and_the_watch_has_not_told() -> None:
-    office = Office()
-    job = office.put(host_job("mine"))
-    office.unseen = [JobBuilder(host_job("theirs")).with_ports(20000).build()]
-    office.ports.new_term()
-    assert office.choose(job) == Block(20040, 20079)
-    office.unseen = [JobBuilder(host_job("later")).with_ports(20080).build()]
-    assert office.choose(job) == Block(20040, 20079)  # not asked again in the same term
-
-
-def test_what_was_chosen_in_an_earlier_term_is_forgotten() -> None:
-    """Somebody else led meanwhile, and may have given it away."""
+def test_what_another_leader_gave_away_since_is_not_chosen_again() -> None:
     office = Office()
     job = office.put(host_job("mine"))
     assert office.choose(job) == Block(20000, 20039)
     office.put(JobBuilder(host_job("theirs")).with_ports(20000).build())
-    office.ports.new_term()
     assert office.choose(job) == Block(20040, 20079)
+
+
+def test_a_block_that_another_leader_chose_for_the_job_takes_the_place_of_ours() -> None:
+    office = Office()
+    job = office.put(host_job("mine"))
+    assert office.choose(job) == Block(20000, 20039)
+    office.put(JobBuilder(job).with_ports(20060).build())
+    assert office.choose(office.put(host_job("other"))) == Block(20000, 20039)
+
+
+def test_a_block_that_has_to_move_does_not_forget_where_to() -> None:
+    """The job changes in some other way before the new block is seen on it."""
+    office = Office(20000, 20200)
+    office.put(JobBuilder(host_job("older", created="2026-05-04T10:00:00Z")).with_ports(20000).build())
+    younger = office.put(JobBuilder(host_job("younger")).with_ports(20030).build())
+    assert office.choose(younger) == Block(20040, 20079)
+    office.put(younger)
+    assert office.choose(office.put(host_job("other"))) == Block(20080, 20119)
+    assert office.choose(younger) == Block(20040, 20079)
 
 
 def test_of_two_jobs_with_the_same_ports_the_younger_has_to_move() -> None:
@@ -221,7 +223,7 @@ def test_a_job_that_needs_no_ports_hears_nothing_of_them(job: Job) -> None:
     assert office.ports.seen_by(office.put(job)) == Ports()
 
 
-HAPPENINGS = ["submit", "reserve", "reserve", "lose", "end", "delete", "term"]
+HAPPENINGS = ["submit", "reserve", "reserve", "lose", "end", "delete"]
 names = st.sampled_from(["a", "b", "c", "d", "e"])
 paths = st.lists(st.tuples(st.sampled_from(HAPPENINGS), names, st.integers(1, 3)), max_size=40)
 
@@ -235,8 +237,6 @@ def test_no_two_living_jobs_ever_have_a_port_in_common(path: list[tuple[str, str
         job = living.get(name)
         if what == "submit" and job is None:
             living[name] = office.put(host_job(name, workers))
-        elif what == "term":
-            office.ports.new_term()
         elif job is None:
             continue
         elif what == "reserve" and block_of(job) is None:

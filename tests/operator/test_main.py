@@ -62,6 +62,7 @@ async def test_the_lease_is_taken_and_given_back(cluster: FakeCluster, start: St
     running = await start(leader_elect=True)
     await until(lambda: len(cluster.names("pods")) == 2, "the pods")
     assert cluster.get("leases", LEASE)["spec"]["holderIdentity"]
+    assert len(cluster.asked("WATCH", "pods")) == 1  # not before the lease and again after it
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert not cluster.get("leases", LEASE)["spec"].get("holderIdentity")
@@ -80,6 +81,7 @@ async def test_whoever_does_not_have_the_lease_looks_on(cluster: FakeCluster, st
     assert {one.method for one in cluster.calls} <= {"GET", "WATCH"}
     cluster.change("leases", LEASE, {"spec": {**lease["spec"], "holderIdentity": None}})
     await until(lambda: len(cluster.names("pods")) == 2, "it acts as soon as the lease is free")
+    assert len(cluster.asked("WATCH", "pods")) == 2  # what was read before may be out of date
 
 
 async def test_a_signal_ends_it_in_order(cluster: FakeCluster, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ Order = Literal["close", "break", "expire", "silence"]
 
 class OpenWatch:
     def __init__(self, request: web.Request, response: web.StreamResponse, flowing: asyncio.Event) -> None:
+        self.path = request.path
         self._request = request
         self._response = response
         self._flowing = flowing

@@ -117,9 +117,9 @@ class FaultProxy:
     def no_more_hooks(self) -> None:
         self._hook = None
 
-    def order_watches(self, order: Order) -> None:
-        """Do this to every watch that is open now."""
-        self._in_loop(self._order(order))
+    def order_watches(self, order: Order, plural: str = "") -> None:
+        """Do this to every watch that is open now, or to those of one kind."""
+        self._in_loop(self._order(order, plural))
 
     def partition(self) -> None:
         """From now on nothing passes in either direction, and nobody is told: connections stay open and silent."""
@@ -157,9 +157,10 @@ class FaultProxy:
         # TLS connections end a few turns of the loop later, and nothing says when.
         await asyncio.sleep(0.1)
 
-    async def _order(self, order: Order) -> None:
+    async def _order(self, order: Order, plural: str) -> None:
         for watch in self._state.watches:
-            watch.order(order)
+            if watch.path.endswith(plural):
+                watch.order(order)
 
     async def _let_flow(self) -> None:
         self._state.flowing.set()

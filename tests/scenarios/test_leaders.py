@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from paddlejob.core import KINDS
 from tests.cluster.api import ApiError
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
@@ -126,6 +127,25 @@ def test_when_the_leader_is_stopped_it_leaves_the_lease_to_the_other(desk: Desk,
     finish(desk, "after")
     finish(desk, "before")
     check_that_only_the_holder_wrote(*pair)
+
+
+def test_a_new_leader_whose_watch_of_pods_is_behind_takes_no_healthy_pod_for_lost(desk: Desk, pair: Pair) -> None:
+    leader, waiting = pair
+    wait_until(lambda: waiting.proxy.open_watches == len(KINDS) + 1)
+    waiting.proxy.order_watches("silence", "pods")
+    desk.submit(a_job("shared"))
+    desk.in_phase("shared", "Running", LONG)
+    pods = uids(desk)
+    assert leader.operator.stop() == 0
+    wait_until(lambda: waiting.leads, LONG)
+    finish(desk, "shared")
+    assert uids(desk) == pods
+    assert not desk.status("shared").get("disruptions")
+    assert not [one for one in waiting.writes if one.method == "DELETE"]
+
+
+def uids(desk: Desk) -> dict[str, str]:
+    return {name: pod["metadata"]["uid"] for name, pod in desk.pods().items()}
 
 
 def freeze(leader: Candidate) -> None:

@@ -1,6 +1,7 @@
 """What every Kubernetes object has: its metadata, as much of it as decisions need.
 
-Owns the shape only. Unknown fields are dropped on reading: what nobody reads is not kept in memory.
+Owns the shape only. Unknown fields are dropped on reading: what nobody reads is not kept in memory. There may be many
+of these, and they hold no cycles: gc=False keeps them out of the garbage collector's way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class Key(NamedTuple):
     name: str
 
 
-class OwnerReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class OwnerReference(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     api_version: str = ""
     kind: str = ""
     name: str = ""
@@ -26,7 +27,7 @@ class OwnerReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     block_owner_deletion: bool | None = None
 
 
-class ObjectMeta(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ObjectMeta(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""

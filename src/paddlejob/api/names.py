@@ -26,6 +26,8 @@ LABEL_RES_TYPE = "paddle-res-type"
 LABEL_JOB = f"{GROUP}/job-name"
 LABEL_INDEX = f"{GROUP}/index"
 LABEL_ATTEMPT = f"{GROUP}/attempt"
+# On a pod that the job owns and that was made for no attempt that we know.
+NO_ATTEMPT = "none"
 
 ANNOTATION_ROLE = "paddle-resource"
 # Touched on a pod as soon as its environment exists: the kubelet looks again at once.
@@ -54,6 +56,13 @@ def is_label(name: str) -> bool:
 
 def pod_name(job: str, role: RoleName, index: int) -> str:
     return f"{job}-{role}-{index}"
+
+
+def index_in(pod: str, job: str, role: RoleName) -> int | None:
+    """The index in the name of a pod; None if the job has no pod of that role and name."""
+    text = pod.rpartition("-")[2]
+    index = int(text) if text.isascii() and text.isdecimal() else 0
+    return index if pod == pod_name(job, role, index) else None
 
 
 def service_host(pod: str, namespace: str) -> str:

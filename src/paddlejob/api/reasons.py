@@ -11,6 +11,7 @@ from __future__ import annotations
 NOT_SUPPORTED = "NotSupported"  # the job combines fields that this release cannot run together
 NO_WORKERS = "NoWorkers"  # it has no worker, which only a v1beta1 CRD accepts
 NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likewise
+TOO_MANY_PODS = "TooManyPods"  # it asks for more pods than a job may have; likewise
 NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
 NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job
@@ -43,6 +44,8 @@ RESTARTED = "Restarted"  # all of its pods are deleted and a new attempt begins
 REPLACED = "Replaced"  # one worker is replaced, the others stay
 SCALING = "Scaling"  # the number of workers of an elastic job is being changed
 SUSPENDED = "Suspended"  # its pods are deleted because spec.suspend became true
+LABELS_MISSING = "LabelsMissing"  # somebody removed labels from an object of the job; they are put back
+UNKNOWN_POD = "UnknownPod"  # a pod of the job was not made for this attempt, nor labelled: it is deleted and made again
 COMPLETED = "Completed"  # all workers have succeeded
 FAILED = "Failed"  # it has ended in any other way; the message says how
 

@@ -115,6 +115,20 @@ HETER_WITH_SERVERS: Rule[PaddleJobSpec] = Rule(
     lambda spec: not (spec.heter and spec.heter.replicas) or bool(spec.ps and spec.ps.replicas),
 )
 
+
+def _most(role: RoleName) -> str:
+    """How many pods of this role there may ever be, in CEL."""
+    grows = f"has(self.{role}.limits) && self.{role}.limits > self.{role}.replicas"
+    return f"(has(self.{role}) ? ({grows} ? self.{role}.limits : self.{role}.replicas) : 0)"
+
+
+AT_MOST: Rule[PaddleJobSpec] = Rule(
+    f"a job may have at most {MOST_PODS} pods: set fewer replicas, and limits of no more",
+    tuple(f"{role}.{field}" for field in ("replicas", "limits") for role in ("worker", *BESIDE_WORKERS)),
+    " + ".join(_most(role) for role in ROLES) + f" <= {MOST_PODS}",
+    lambda spec: sum(max(role.replicas, role.limits or 0) for _, role in spec.roles) <= MOST_PODS,
+)
+
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     HAS_WORKERS,
     ELASTIC_WITHOUT_SERVERS,
@@ -125,12 +139,7 @@ SPEC: tuple[Rule[PaddleJobSpec], ...] = (
         "!(has(self.cleanPodPolicy) && has(self.cleanPolicy)) || self.cleanPodPolicy == self.cleanPolicy",
         lambda spec: not (spec.clean_pod_policy and spec.clean_policy) or spec.clean_pod_policy == spec.clean_policy,
     ),
-    Rule(
-        f"a job may have at most {MOST_PODS} pods: set fewer replicas",
-        tuple(f"{role}.replicas" for role in ("worker", *BESIDE_WORKERS)),
-        " + ".join(f"(has(self.{role}) ? self.{role}.replicas : 0)" for role in ROLES) + f" <= {MOST_PODS}",
-        lambda spec: sum(role.replicas for _, role in spec.roles) <= MOST_PODS,
-    ),
+    AT_MOST,
 )
 
 

@@ -43,8 +43,9 @@ class Role(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_o
 
     @property
     def wanted(self) -> int:
-        """How many pods: never more than the limit, which an old API server cannot enforce."""
-        return self.replicas if self.limits is None else min(self.replicas, self.limits)
+        """How many pods: never more than the limit, nor than any job may have, which an old API server lets pass."""
+        most = rules.MOST_PODS if self.limits is None else self.limits
+        return min(self.replicas, most, rules.MOST_PODS)
 
     @property
     def bounds(self) -> tuple[int, int]:

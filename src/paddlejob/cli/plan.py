@@ -26,8 +26,6 @@ from paddlejob.core.rendezvous import meeting_id
 from paddlejob.operator.ports import DEFAULT_RANGE
 
 UID = "00000000-0000-0000-0000-000000000000"
-# More turns than any job needs: services, pods, ConfigMap, touches.
-MOST_TURNS = 20
 
 Json = dict[str, Any]
 
@@ -59,16 +57,17 @@ def plan_file(
 def becomes(job: Job) -> list[Json]:
     """The objects in the order in which they would be made."""
     made: list[Json] = []
-    turn = _next(job, made)
+    there: list[Child] = []
+    turn = _next(job, there)
     if turn.ports:
         job = with_ports(job)
-        turn = _next(job, made)
-    for _ in range(MOST_TURNS):
-        if not turn.creates:
-            break
-        made += [one.body for one in turn.creates]
+        turn = _next(job, there)
+    while turn.creates:  # what is there is not created again, so this ends
+        new = [one.body for one in turn.creates]
+        made += new
+        there += [_there(body) for body in new]
         job = msgspec.structs.replace(job, status=turn.status)
-        turn = _next(job, made)
+        turn = _next(job, there)
     if not made:
         status = turn.status
         raise BadUse(f"{job.metadata.name}: nothing would be created: {status.reason}: {status.message}")
@@ -82,10 +81,10 @@ def with_ports(job: Job) -> Job:
     return msgspec.structs.replace(job, metadata=meta)
 
 
-def _next(job: Job, made: list[Json]) -> Plan:
+def _next(job: Job, there: list[Child]) -> Plan:
     """The next plan, when all that was made is there and placed, and the operator knows an etcd, which answers."""
     etcd = Etcd("0.0.0.0:2379", Answer(meeting_id(job), _now()))
-    return plan(job, observe(job, [_there(one) for one in made], etcd=etcd), _now())
+    return plan(job, observe(job, there, etcd=etcd), _now())
 
 
 def _there(body: Json) -> Child:

@@ -22,7 +22,7 @@ class Create(msgspec.Struct, frozen=True):
     body: Body
 
 
-class Delete(msgspec.Struct, frozen=True):
+class Delete(msgspec.Struct, frozen=True, gc=False):
     """Delete exactly this object: a later one of the same name has another UID and stays."""
 
     kind: KindName
@@ -39,7 +39,7 @@ class Update(msgspec.Struct, frozen=True):
     body: Body
 
 
-class Touch(msgspec.Struct, frozen=True):
+class Touch(msgspec.Struct, frozen=True, gc=False):
     """Set an annotation on a pod, so that its kubelet looks at it now."""
 
     name: str
@@ -87,6 +87,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[JobEvent, ...] = ()
     actions: tuple[Action, ...] = ()
     """On what the job owns."""
+    more: bool = False
+    """Whether that is only the first step: look again as soon as it is done."""
     questions: tuple[Question, ...] = ()
     """To etcd."""
     ports: int = 0

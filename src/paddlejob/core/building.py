@@ -8,28 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 
 from paddlejob.api import Job
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
 from paddlejob.core.actions import Action, Touch
 from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.intranet import has_names
+from paddlejob.core.kind import Missing
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
 from paddlejob.core.reserving import needs_ports
 
 
-def build(job: Job, observed: Observed, now: datetime) -> tuple[Action, ...]:
+def build(job: Job, observed: Observed, now: datetime) -> Iterator[Action]:
+    """One by one: whoever takes only the first of them does not pay for the others."""
     if (CONFIG_MAPS.name, job.metadata.name) in observed.taken:
-        return ()  # its pods would start with the environment of somebody else
+        return  # its pods would start with the environment of somebody else
     if needs_ports(job, observed):
-        return ()
-    lacking = {kind: [*kind.missing(job, observed, now)] for kind in KINDS}
-    first = [action for kind, found in lacking.items() if kind.precedes_pods(job) for action in found]
-    wanted = first or [action for found in lacking.values() for action in found]
+        return
+    first = _missing(job, observed, now, before_pods=True)
+    one = next(first, None)
+    wanted = chain((one,), first) if one else _missing(job, observed, now, before_pods=False)
     held = observed.held_back(now)
-    made = (action for action in wanted if (action.kind, action.name) not in held)
-    return (*made, *_touches(job, observed))
+    yield from (lack.make() for lack in wanted if (lack.kind, lack.name) not in held)
+    yield from _touches(job, observed)
+
+
+def _missing(job: Job, observed: Observed, now: datetime, *, before_pods: bool) -> Iterator[Missing]:
+    for kind in KINDS:
+        if kind.precedes_pods(job) == before_pods:
+            yield from kind.missing(job, observed, now)
 
 
 def _touches(job: Job, observed: Observed) -> Iterator[Touch]:

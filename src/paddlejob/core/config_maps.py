@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create, Update
 from paddlejob.core.children import Child
 from paddlejob.core.intranet import has_names
-from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed
 from paddlejob.core.pods import owner
@@ -34,17 +35,15 @@ def config_map(job: Job, data: dict[str, str]) -> Body:
     }
 
 
-def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Create | Update]:
-    if observed.config_map is not None:
-        return
-    data = life_of(job).environment(job, observed)
-    if data is None:
-        return
+def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Missing]:
+    data = life_of(job).environment(job, observed) if observed.config_map is None else None
+    if data is not None:
+        yield Missing(CONFIG_MAPS.name, job.metadata.name, partial(_write, job, data, observed.old_config_map))
+
+
+def _write(job: Job, data: dict[str, str], old: Child | None) -> Create | Update:
     name, body = job.metadata.name, config_map(job, data)
-    if old := observed.old_config_map:
-        yield Update(CONFIG_MAPS.name, name, old.metadata.uid, body)
-    else:
-        yield Create(CONFIG_MAPS.name, name, body)
+    return Update(CONFIG_MAPS.name, name, old.metadata.uid, body) if old else Create(CONFIG_MAPS.name, name, body)
 
 
 def is_cleaned(_: ConfigMap, __: Extent) -> bool:

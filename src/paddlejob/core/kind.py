@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,14 @@ C = TypeVar("C", bound=Child)
 Extent = Literal["everything", "what still runs"]
 
 
+class Missing(NamedTuple):
+    """One object that a job lacks. Its body is built when it is made: of a large job most are not made in this step."""
+
+    kind: KindName
+    name: str
+    make: Callable[[], Create | Update]
+
+
 class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     type: type[C]
     """The fields of an object that decisions read. The class is named after the kind."""
@@ -28,7 +36,7 @@ class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     plural: str
     names: Callable[[Job], tuple[str, ...]]
     """What the job's objects of this kind are called."""
-    missing: Callable[[Job, Observed, datetime], Iterable[Create | Update]]
+    missing: Callable[[Job, Observed, datetime], Iterable[Missing]]
     """What a job that has not ended lacks of this kind now."""
     precedes_pods: Callable[[Job], bool]
     """Whether pods must wait until nothing of this kind is missing."""

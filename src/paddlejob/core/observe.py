@@ -35,7 +35,7 @@ class Ports(msgspec.Struct, frozen=True):
     """Whether an older job, or a pod of another, has some of the ports that stand on this one."""
 
 
-class Slot(msgspec.Struct, frozen=True):
+class Slot(msgspec.Struct, frozen=True, gc=False):
     """One wanted pod, by role and index, and the pod that fills the slot, if any."""
 
     role: RoleName

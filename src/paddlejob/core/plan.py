@@ -6,13 +6,15 @@ It looks at what is, never at which event came.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 
 import msgspec
 
 from paddlejob.api import Failure, Job, Status
 from paddlejob.api.status import FINAL, FinalPhase
-from paddlejob.core.actions import Plan
+from paddlejob.core.actions import Action, Plan
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
@@ -25,6 +27,7 @@ from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
 from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, starts_at, waits
 from paddlejob.core.stalls import spec_stall, stall
+from paddlejob.core.steps import first_step
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
@@ -51,10 +54,15 @@ def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datet
     """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
     cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
     if left := life.farewell(job, status, observed, now):
-        return msgspec.structs.replace(left, actions=cleaned)
+        return _doing(left, cleaned)
     if is_expired(job, now):
         return Plan(status=status, expired=True)
-    return Plan(status=status, actions=cleaned, wake_at=earliest(now, expires_at(job)))
+    return _doing(Plan(status=status, wake_at=earliest(now, expires_at(job))), cleaned)
+
+
+def _doing(planned: Plan, actions: Iterable[Action]) -> Plan:
+    step = first_step(actions)
+    return msgspec.structs.replace(planned, actions=step.actions, more=step.more)
 
 
 def _leave(job: Job) -> Plan:
@@ -80,15 +88,14 @@ def _work(job: Job, life: Life, observed: Observed, status: Status, now: datetim
         return Plan(status=status)
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or spec_stall(job):
-        return Plan(status=status, actions=gone)
+        return _doing(Plan(status=status), gone)
     builds = life.builds(job, observed)
-    made = build(job, observed, now) if builds else ()
-    return Plan(
+    planned = Plan(
         status=status,
-        actions=(*life.removes(job, observed), *made),
         questions=life.asks(job, observed, now),
         ports=reserve(job, observed, now) if builds else 0,
     )
+    return _doing(planned, chain(life.removes(job, observed), build(job, observed, now) if builds else ()))
 
 
 def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:

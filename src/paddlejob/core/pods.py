@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from paddlejob.api import Job
@@ -14,7 +15,7 @@ from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import pod_environment
-from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
@@ -49,12 +50,25 @@ def pod_names(job: Job) -> tuple[str, ...]:
     )
 
 
-def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Create]:
+def slot_named(job: Job, name: str) -> Slot | None:
+    """The slot that a pod of this name fills, also if so many are not wanted any more."""
+    for role, _ in job.spec.roles:
+        index = n.index_in(name, job.metadata.name, role)
+        if index is not None:
+            return Slot(role, index, name)
+    return None
+
+
+def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Missing]:
     if not life_of(job).fills(job, observed, now):
         return
     for slot in observed.slots:
         if slot.pod is None:
-            yield Create(PODS.name, slot.name, pod(job, slot))
+            yield Missing(PODS.name, slot.name, partial(_create, job, slot))
+
+
+def _create(job: Job, slot: Slot) -> Create:
+    return Create(PODS.name, slot.name, pod(job, slot))
 
 
 def is_cleaned(one: Pod, extent: Extent) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.children import Child
-from paddlejob.core.kind import Extent, Kind
+from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.pods import labels, owner, pod_names
 
@@ -43,13 +44,17 @@ def names(job: Job) -> tuple[str, ...]:
     return pod_names(job) if job.spec.network == "Service" else ()
 
 
-def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Create]:
+def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Missing]:
     if job.spec.network != "Service":
         return
     there = {found.metadata.name for found in observed.of(Service)}
     for slot in observed.slots:
         if slot.name not in there:
-            yield Create(SERVICES.name, slot.name, service(job, slot))
+            yield Missing(SERVICES.name, slot.name, partial(_create, job, slot))
+
+
+def _create(job: Job, slot: Slot) -> Create:
+    return Create(SERVICES.name, slot.name, service(job, slot))
 
 
 def is_cleaned(_: Service, extent: Extent) -> bool:

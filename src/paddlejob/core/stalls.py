@@ -19,6 +19,7 @@ from paddlejob.core.reserving import needs_ports
 RULES = (
     (rules.HAS_WORKERS, reasons.NO_WORKERS),
     (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
+    (rules.AT_MOST, reasons.TOO_MANY_PODS),
 )
 
 

@@ -17,7 +17,7 @@ class FairLimiter:
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"a limit of {limit} lets nothing through: give 1 or more")
-        self._free = limit
+        self.limit = self._free = limit
         # Insertion order is whose turn it is: a key that was served moves to the end.
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 

@@ -46,7 +46,7 @@ class LeaseDurations:
 
 
 class Election:
-    def __init__(  # noqa: PLR0913 - who and where are needed, the other three have defaults
+    def __init__(  # noqa: PLR0913 - who and where are needed, the others have defaults
         self,
         client: Api,
         *,
@@ -56,6 +56,7 @@ class Election:
         clock: Callable[[], float] = time.monotonic,
         durations: LeaseDurations | None = None,
         on_error: Callable[[Exception], None] | None = None,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self._client = client
         self._key: Key = (namespace, name)
@@ -63,6 +64,7 @@ class Election:
         self._clock = clock
         self._durations = durations or LeaseDurations()
         self._on_error = on_error
+        self._on_wait = on_wait
         # When this process would stop being sure, by its own clock. None: it does not lead.
         self._sure_until: float | None = None
         # The lease as last seen, and since when it has looked like that here.
@@ -97,6 +99,7 @@ class Election:
         while True:
             if await self._try_to_acquire():
                 return
+            self._on_wait()
             await asyncio.sleep(self._durations.retry)
 
     async def _try_to_acquire(self) -> bool:

@@ -1,7 +1,8 @@
 """Keeps a store equal to what the API server has: one list, then a watch, for ever.
 
 Owns the version to go on from and when to start over. It ends only by being cancelled: whatever the server or the
-network do, it tells `on_error`, waits and goes on.
+network do, it tells `on_error`, waits and goes on. Every list is a consistent read: it holds all that was written
+before it was begun.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from paddlejob.kube.errors import (
 from paddlejob.kube.events import Bookmark, Removed, Seen, Skipped, WatchEvent
 from paddlejob.kube.objects import Key, Resource, T, key_of
 from paddlejob.kube.store import Store
+from paddlejob.kube.tasks import cancelled_and_joined
 
 PAGE = 500
 # Servers send a bookmark about once a minute: a connection silent for longer may be dead, and asking again is cheap.
@@ -62,6 +64,8 @@ class Reflector(Generic[T]):
         silence: float = SILENCE_SECONDS,
     ) -> None:
         self.synced = asyncio.Event()
+        self._fresh = asyncio.Event()
+        self._advancing: asyncio.Future[None] | None = None
         self._client = client
         self._resource = resource
         self._store = store
@@ -80,11 +84,32 @@ class Reflector(Generic[T]):
 
     async def run(self) -> NoReturn:
         while True:
+            advancing = self._advancing = asyncio.ensure_future(self._survive())
             try:
-                await self._advance()
-            except _SURVIVED as error:
-                if delay := self._after(error):
-                    await asyncio.sleep(delay)
+                await asyncio.wait({advancing})
+            finally:
+                await cancelled_and_joined(advancing)
+            if not advancing.cancelled():  # as `refresh` does
+                advancing.result()
+
+    def refresh(self) -> asyncio.Event:
+        """List anew, whatever is under way; the event says when a list that was begun after this call is in the store.
+
+        A watch may be behind by any time. Before the first list there is nothing to repeat.
+        """
+        self._fresh = asyncio.Event()
+        self._version = None
+        self._backoff.reset()
+        if self._advancing is not None:
+            self._advancing.cancel()
+        return self._fresh
+
+    async def _survive(self) -> None:
+        try:
+            await self._advance()
+        except _SURVIVED as error:
+            if delay := self._after(error):
+                await asyncio.sleep(delay)
 
     async def _advance(self) -> None:
         if self._version is not None:
@@ -114,7 +139,7 @@ class Reflector(Generic[T]):
         except ApiGone:
             # The pages took longer than the server keeps the past. All at once cannot expire.
             objects, version = await self._pages(0)
-        self._swap(objects, version)
+        await self._swap(objects, version)
 
     async def _pages(self, limit: int) -> tuple[dict[Key, T], str]:
         objects: dict[Key, T] = {}
@@ -141,7 +166,7 @@ class Reflector(Generic[T]):
         async with self._watch(params) as events:
             self._cuts += 1  # until the end is seen
             objects, version = await self._initial(events)
-            self._swap(objects, version)
+            await self._swap(objects, version)
             async for event in events:
                 self._take(event)
 
@@ -191,11 +216,13 @@ class Reflector(Generic[T]):
         self._backoff.reset()
         self._store.apply_event(event, self._namespace)
 
-    def _swap(self, objects: dict[Key, T], version: str) -> None:
-        self._store.replace_all(objects.values(), self._namespace, version)
+    async def _swap(self, objects: dict[Key, T], version: str) -> None:
+        for _ in self._store.replacing(objects.values(), self._namespace, version):
+            await asyncio.sleep(0)
         self._version = version
         self._cuts = 0
         self.synced.set()
+        self._fresh.set()
 
     def _tell_skipped(self, skipped: Skipped) -> None:
         if self._on_undecodable is not None:

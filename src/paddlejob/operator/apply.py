@@ -7,15 +7,15 @@ touched. What the API server refuses for good comes back as a `Refusal`; what ma
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
 import structlog
 
 from paddlejob.api import Job, reasons
-from paddlejob.api.names import ANNOTATION_PORTS
-from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Refusal, Touch, Update
+from paddlejob.api.names import ANNOTATION_PORTS, LABEL_JOB
+from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Pod, Refusal, Touch, Update
 from paddlejob.core.children import KindName
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
@@ -32,6 +32,7 @@ from paddlejob.kube.errors import (
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.adopting import Adopter, Stray, labels_missing, told
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.events import event_body
 from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS
@@ -51,37 +52,59 @@ class Hands:
         self._limiter = limiter
         self._gate = gate
         self._instance = instance
+        self._adopter = Adopter(client, cache, gate)
 
-    async def apply(self, job: Job, planned: Plan, now: datetime) -> tuple[Refusal, ...]:
-        """What is done to the job and to what it owns."""
+    async def apply(
+        self, job: Job, planned: Plan, now: datetime, *, heard: Callable[[], None] = lambda: None
+    ) -> tuple[Refusal, ...]:
+        """What is done to the job and to what it owns. `heard` is told of every answer."""
         calls: list[Call] = [partial(self._do, job, action, now) for action in planned.actions]
         if planned.ports:
             calls.append(partial(self._reserve, job, now))
         if planned.expired:
             calls.append(partial(self._delete_job, job))
-        return await self._all(job, calls)
+        return await self._all(job, calls, heard)
+
+    async def find(self, job: Job, names: Iterable[str], now: datetime) -> None:
+        """Ask for pods that are in doubt. Those that are the job's get their labels back; the others are gone."""
+        adopted: list[Stray] = []
+
+        async def ask(name: str) -> None:
+            if stray := await self._adopter.adopt(job, name):
+                adopted.append(stray)
+
+        try:
+            await self._all(job, [partial(ask, name) for name in names])
+        finally:
+            await self.send_events(job, told(job, adopted), now)
 
     async def send_events(self, job: Job, events: Iterable[JobEvent], now: datetime) -> None:
         await self._all(job, [partial(self._send_event, job, event, now) for event in events])
 
-    async def _all(self, job: Job, calls: Iterable[Call]) -> tuple[Refusal, ...]:
+    async def _all(
+        self, job: Job, calls: Sequence[Call], heard: Callable[[], None] = lambda: None
+    ) -> tuple[Refusal, ...]:
         """Do everything that can be done; then raise the passing error, if any, that asks for the longest pause."""
         refusals: list[Refusal] = []
         errors: list[KubeError] = []
+        left = iter(calls)
 
-        async def do(call: Call) -> None:
-            async with self._limiter.slot(key_of(job)):
-                try:
-                    self._gate()
-                    refused = await call()
-                except KubeError as error:
-                    errors.append(error)
-                else:
-                    refusals.extend([refused] if refused else [])
+        async def work() -> None:
+            for call in left:
+                async with self._limiter.slot(key_of(job)):
+                    try:
+                        self._gate()
+                        refused = await call()
+                    except KubeError as error:
+                        errors.append(error)
+                    else:
+                        refusals.extend([refused] if refused else [])
+                heard()
 
         async with TaskGroup() as tasks:
-            for call in calls:
-                tasks.create_task(do(call))
+            # More could not do anything at the same time: a thousand tasks would only take time to begin.
+            for _ in range(min(len(calls), self._limiter.limit)):
+                tasks.create_task(work())
         if errors:
             raise max(errors, key=delay_asked)
         return tuple(sorted(refusals, key=lambda refusal: (refusal.kind, refusal.name)))
@@ -115,10 +138,22 @@ class Hands:
         if found is None or found.metadata.controller_uid != job.metadata.uid:
             found = await self._client.get(CHILDREN[action.kind], *key)
         if found.metadata.controller_uid == job.metadata.uid:
-            self._cache.wrote(found)
-            return None
+            return await self._recognise(job, action, found, now)
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
         return Refusal(action.kind, action.name, reasons.NAME_TAKEN, message, now)
+
+    async def _recognise(self, job: Job, action: Create, found: Child, now: datetime) -> Refusal | None:
+        """It is the job's own. Without the label by which we watch, nothing would ever be heard of it again."""
+        if found.metadata.labels.get(LABEL_JOB) == job.metadata.name:
+            self._cache.wrote(found)
+            return None
+        if isinstance(found, Pod):
+            adopted = await self._adopter.adopt(job, action.name)
+            for event in told(job, [adopted] if adopted else []):
+                await self._send_event(job, event, now)
+            return None
+        await self._send_event(job, labels_missing(job, f"{action.kind} {action.name}"), now)
+        return await self._update(job, Update(action.kind, action.name, found.metadata.uid, action.body), now)
 
     async def _update(self, job: Job, action: Update, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
@@ -141,7 +176,8 @@ class Hands:
     async def _delete(self, job: Job, action: Delete, now: datetime) -> Refusal | None:
         key = (job.metadata.namespace, action.name)
         try:
-            await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
+            with self._cache.doubts.expecting(action.uid):
+                await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
         except (ApiNotFound, ApiConflict):
             return None  # gone, or a newer object of the same name that is not meant
         except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
@@ -151,12 +187,11 @@ class Hands:
         return None
 
     async def _reserve(self, job: Job, now: datetime) -> Refusal | None:
-        block = await self._cache.ports.choose(job, partial(self._cache.list_jobs, self._client))
+        block = self._cache.ports.choose(job)
         if block is None:
             return None
         meta = {"resourceVersion": job.metadata.resource_version, "annotations": {ANNOTATION_PORTS: str(block.first)}}
         try:
-            self._gate()  # the list may have taken its time
             written = await self._client.patch(JOBS, key_of(job), {"metadata": meta})
         except (ApiNotFound, ApiConflict):
             return None  # gone, or changed meanwhile: the change brings a new look, which finds the same block

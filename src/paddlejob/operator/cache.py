@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.doubts import Doubts
 from paddlejob.operator.ports import DEFAULT_RANGE, PortBlocks, PortRange
 from paddlejob.operator.resources import CHILDREN, JOBS
 
@@ -39,7 +41,7 @@ class Cache:
         self._children: dict[KindName, Store[Any]] = {kind.name: Store() for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
         self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
-        self._namespaces: tuple[str | None, ...] = ()
+        self.doubts = Doubts(self.jobs, self._children[Pod.__name__], wake)
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)
         for store in self._children.values():
@@ -71,8 +73,7 @@ class Cache:
                 )
             )
 
-        self._namespaces = tuple(namespaces)
-        for namespace in self._namespaces:
+        for namespace in namespaces:
             reflect(JOBS, self.jobs, namespace, "")
             for kind, store in self._children.items():
                 reflect(CHILDREN[kind], store, namespace, LABEL_JOB)
@@ -86,20 +87,16 @@ class Cache:
     def synced(self) -> bool:
         return bool(self._reflectors) and all(reflector.synced.is_set() for reflector in self._reflectors)
 
-    async def wait_synced(self) -> None:
-        await asyncio.gather(*(reflector.synced.wait() for reflector in self._reflectors))
+    async def refresh(self) -> None:
+        """Wait until everything was read that had been written when this was called; a watch may be behind."""
+        self.doubts.new_term()
+        await asyncio.gather(*[reflector.refresh().wait() for reflector in self._reflectors])
 
-    async def list_jobs(self, client: Client) -> tuple[Job, ...]:
-        """The jobs as the API server has them at this moment; the watch may be behind."""
-        found: list[Job] = []
-        for namespace in self._namespaces:
-            # In one piece: pages can expire.
-            page = await client.list_page(JOBS, namespace, limit=0)
-            found += page.items
-        return tuple(found)
+    def gather(self, job: Job, refusals: Iterable[Refusal], etcd: Etcd) -> Callable[[], Observed]:
+        """What the job owns, and who has the names that it still lacks, as they are now.
 
-    def observe(self, job: Job, refusals: Iterable[Refusal], etcd: Etcd) -> Observed:
-        """What the job owns, and who has the names that it still lacks."""
+        To sort it all is left to the caller: it needs nothing of ours any more and may be done in any thread.
+        """
         uid, namespace = job.metadata.uid, job.metadata.namespace
         children: list[Child] = []
         for kind in KINDS:
@@ -108,7 +105,7 @@ class Cache:
             children += own
             lacking = {*kind.names(job)}.difference(child.metadata.name for child in own)
             children += [child for name in sorted(lacking) if (child := store.get((namespace, name))) is not None]
-        return observe(job, children, refusals, etcd, self.ports.seen_by(job))
+        return partial(observe, job, children, tuple(refusals), etcd, self.ports.seen_by(job))
 
     def child(self, kind: KindName, key: Key) -> Child | None:
         found: Child | None = self._children[kind].get(key)
@@ -138,7 +135,7 @@ class Cache:
 
 
 def wanted_pods(job: Job) -> int:
-    return sum(role.replicas for _, role in job.spec.roles)
+    return sum(role.wanted for _, role in job.spec.roles)
 
 
 def _nothing_new(change: Change[Any]) -> bool:

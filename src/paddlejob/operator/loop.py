@@ -23,14 +23,16 @@ from paddlejob.kube.queue import WorkQueue
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.meeting import Meetings
 from paddlejob.operator.apply import Hands
-from paddlejob.operator.cache import Cache
+from paddlejob.operator.cache import Cache, wanted_pods
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.reporting import Reporter
 
 log = structlog.get_logger()
 
-LONGEST_LOOK = timedelta(minutes=10)
+LONGEST_SILENCE = timedelta(minutes=10)
+# A look at so many pods takes up to 25 ms, a thread costs a fraction of one.
+PODS_FOR_A_THREAD = 500
 
 
 @dataclass(kw_only=True)
@@ -44,11 +46,13 @@ class Loop:
     meetings: Meetings
     now: Callable[[], datetime]
     _uids: dict[Key, str] = field(default_factory=dict)
-    _since: dict[Key, datetime] = field(default_factory=dict)
+    _last_heard: dict[Key, datetime] = field(default_factory=dict)
+    # One at a time: each more would make the loop wait longer for its turn at the interpreter.
+    _thread: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def turns(self, now: datetime) -> bool:
-        """Whether no reconcile hangs: since every call has a time limit, none should take longer than LONGEST_LOOK."""
-        return all(now - since < LONGEST_LOOK for since in self._since.values())
+        """Whether no reconcile hangs. A large job may need many calls, but every call has a time limit."""
+        return all(now - heard < LONGEST_SILENCE for heard in self._last_heard.values())
 
     async def run(self) -> NoReturn:
         """Look at every job once, then at whatever changes, until cancelled."""
@@ -61,7 +65,7 @@ class Loop:
                 tasks.create_task(self._handle(key)).add_done_callback(partial(self._done, key))
 
     async def _handle(self, key: Key) -> None:
-        self._since[key] = self.now()
+        self._heard(key)
         try:
             with self.metrics.reconciles.time():
                 await self.reconcile(key)
@@ -76,7 +80,10 @@ class Loop:
             delay = self.queue.retry(key)
             log.exception("defect, will try again", namespace=key[0], job=key[1], seconds=round(delay, 2))
         finally:
-            del self._since[key]
+            del self._last_heard[key]
+
+    def _heard(self, key: Key) -> None:
+        self._last_heard[key] = self.now()
 
     def _done(self, key: Key, _: asyncio.Task[None]) -> None:
         self.queue.done(key)
@@ -87,18 +94,29 @@ class Loop:
         if job is None:
             return
         now = self.now()
-        observed = self.cache.observe(job, self.memory.refusals(job), self.meetings.known(job.metadata.uid))
-        planned = plan(job, observed, now)
+        planned = await self._plan(job, now)
         await self._carry_out(key, job, planned, now)
         self._note_progress(job, planned, now)
+        if planned.more:
+            self.queue.add(key)
         if planned.wake_at is not None:
             self.queue.add_after(key, (planned.wake_at - now).total_seconds())
+
+    async def _plan(self, job: Job, now: datetime) -> Plan:
+        """Of a large job in a thread, where it may take its time: the others, probes and the lease go on meanwhile."""
+        while names := self.cache.doubts.about(job):
+            await self.hands.find(job, names, now)
+        seen = self.cache.gather(job, self.memory.refusals(job), self.meetings.known(job.metadata.uid))
+        if wanted_pods(job) < PODS_FOR_A_THREAD:
+            return plan(job, seen(), now)
+        async with self._thread:
+            return await asyncio.to_thread(lambda: plan(job, seen(), now))
 
     async def _carry_out(self, key: Key, job: Job, planned: Plan, now: datetime) -> None:
         """Write the status and act at the same time. If something was refused, look again at once, to report that."""
         outcomes = await asyncio.gather(
             self._report(job, planned, now),
-            self.hands.apply(job, planned, now),
+            self.hands.apply(job, planned, now, heard=partial(self._heard, key)),
             self._meet(key, job, planned),
             return_exceptions=True,
         )

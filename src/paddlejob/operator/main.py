@@ -1,6 +1,7 @@
 """The operator process: builds the parts, campaigns for the lease, runs the loop, leaves in order on SIGTERM.
 
-Caches are kept warm while waiting for the lease, so that taking over needs no first look at everything.
+Caches are kept warm while waiting for the lease, and read anew when it is won: nothing is decided on what a watch that
+is behind has told.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class Operator:
         self._queue: WorkQueue[Key] = WorkQueue()
         self._cache = Cache(self._queue.add_after, options.port_range)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
+        # Whoever gets the lease at once need not read everything before that and again after it.
+        self._campaigned = asyncio.Event()
         self._loop: Loop | None = None
         self._identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
 
@@ -91,25 +94,36 @@ class Operator:
             log.info("started", identity=self._identity, namespaces=options.namespaces or "all")
             try:
                 async with TaskGroup() as tasks:
-                    tasks.create_task(self._cache.run())
+                    tasks.create_task(self._watch())
                     tasks.create_task(self._act(client))
             finally:
                 self._queue.close()
+
+    async def _watch(self) -> None:
+        await self._campaigned.wait()
+        await self._cache.run()
 
     async def _act(self, client: Client) -> None:
         if not self._options.leader_elect:
             await self._lead(client, lambda: None)
             return
         while True:
-            election = Election(client, namespace=self._config.namespace, name=LEASE, identity=self._identity)
+            election = Election(
+                client,
+                namespace=self._config.namespace,
+                name=LEASE,
+                identity=self._identity,
+                on_wait=self._campaigned.set,
+            )
             try:
                 await election.run(partial(self._lead, client, election.check))
             except LeaseLost as lost:
                 log.warning("no longer leading", error=str(lost))
 
     async def _lead(self, client: Client, gate: Gate) -> None:
-        await self._cache.wait_synced()
-        self._cache.ports.new_term()
+        self._campaigned.set()
+        # A watch may be behind, and what another leader made and wrote last is not to be taken for missing.
+        await self._cache.refresh()
         # What is cached now stays: the garbage collector need not walk it again and again.
         gc.freeze()
         memory, limiter = Memory(), FairLimiter(self._options.concurrency)

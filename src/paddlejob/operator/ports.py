@@ -6,8 +6,7 @@ that used it has ended, and nothing has to be given back. Whoever waits for a bl
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from paddlejob.api import Job
@@ -17,8 +16,6 @@ from paddlejob.core.observe import Ports
 from paddlejob.core.ports import LAST_PORT, Block, block_of, ports_needed
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.store import Change, Store
-
-ListJobs = Callable[[], Awaitable[Iterable[Job]]]
 
 
 class BadRange(ValueError):
@@ -66,8 +63,6 @@ class PortBlocks:
         # writes the same, and nobody else gets it meanwhile.
         self._chosen: dict[str, Block] = {}
         self._waiting: set[Key] = set()
-        self._fresh = False
-        self._refreshing = asyncio.Lock()
         jobs.subscribe(self._job_changed)
         pods.subscribe(self._pod_changed)
 
@@ -83,19 +78,9 @@ class PortBlocks:
             return Ports(full=str(self._within), disputed=disputed)
         return Ports(disputed=disputed)
 
-    def new_term(self) -> None:
-        """Another may have reserved blocks of which the watch has not told us yet."""
-        self._fresh = False
-        self._chosen.clear()
-
-    async def choose(self, job: Job, list_jobs: ListJobs) -> Block | None:
+    def choose(self, job: Job) -> Block | None:
         """A free block, from now on this job's. None: there is none, and the job is woken to say so."""
-        async with self._refreshing:
-            if not self._fresh:
-                for other in await list_jobs():
-                    self._learn(other)
-                self._fresh = True
-        # No await from here on: two jobs can never choose the same.
+        # No await in here: two jobs can never choose the same.
         block = self._free(job)
         if block is None:
             self._wake(key_of(job), 0.0)
@@ -105,10 +90,13 @@ class PortBlocks:
 
     def _free(self, job: Job) -> Block | None:
         uid, size = job.metadata.uid, ports_needed(job)
-        if uid in self._chosen:
-            return self._chosen[uid]
         taken = [block for other, (block, _) in self._of_jobs.items() if other != uid]
-        taken += {*(block for block, _ in self._of_pods.values()), *self._chosen.values()}
+        taken += {block for block, _ in self._of_pods.values()}
+        taken += [block for other, block in self._chosen.items() if other != uid]
+        chosen = self._chosen.get(uid)
+        # While another led, it may have given away what we had chosen.
+        if chosen is not None and not any(chosen.overlaps(block) for block in taken):
+            return chosen
         first = self._within.low
         for block in sorted(taken, key=lambda block: block.first):
             if block.first >= first + size:
@@ -139,9 +127,10 @@ class PortBlocks:
         if job.status.finished:
             self._forget(uid)
         elif block is not None:
+            before, _ = self._of_jobs.get(uid, (None, None))
             self._of_jobs[uid] = (block, (job.metadata.creation_timestamp or "", uid))
-            if self._chosen.get(uid) == block:
-                del self._chosen[uid]
+            if block != before:  # what we had chosen, or what another chose since
+                self._chosen.pop(uid, None)
             self._waiting.discard(key_of(job))
 
     def _forget(self, uid: str) -> None:
