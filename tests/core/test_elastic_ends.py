@@ -15,6 +15,7 @@ from tests.builders import (
     JobBuilder,
     PodBuilder,
     a_pod,
+    a_template,
     an_elastic_job,
     pods_of,
 )
@@ -152,6 +153,12 @@ def test_its_keys_are_removed_from_etcd_until_that_is_known_to_be_done() -> None
 def test_not_while_a_launcher_runs_that_would_write_them_again() -> None:
     job = ended(clean_pod_policy="Never")
     assert after(job, *(one.running().build() for one in pods_of(job).values())).questions == ()
+
+
+def test_not_under_an_id_that_the_user_chose_and_the_end_waits_for_nothing() -> None:
+    own = a_template(env=[{"name": "PADDLE_JOB_ID", "value": "paddle"}])
+    job = an_elastic_job().template(own).with_status(phase="Completed", completion_time=NOW_TEXT, world=COMPLETED)
+    assert after(job.build()) == Plan(status=job.build().status)
 
 
 def test_not_for_ever() -> None:

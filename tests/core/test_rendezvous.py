@@ -163,6 +163,7 @@ def test_pods_come_back_in_place_and_have_time_to_stop_unless_the_user_says_othe
 
 def test_the_keys_of_all_attempts_are_removed_and_no_others() -> None:
     removed = forget(JOB.with_status(attempt=1).build(), Etcd())
+    assert removed is not None
     second = "team-train-8f432e67-0001"
     assert (removed.server, removed.keys) == (ETCD, (f"/paddle/{ID}", f"/paddle/{second}"))
     assert removed.prefixes == (f"/paddle/{ID}/", f"/{ID}/", f"/paddle/{second}/", f"/{second}/")
@@ -171,11 +172,17 @@ def test_the_keys_of_all_attempts_are_removed_and_no_others() -> None:
     assert not [key for key in keys if key.startswith(removed.prefixes)]
 
 
-def test_of_an_id_that_the_user_chose_only_whole_words_are_removed() -> None:
-    removed = forget(variable("PADDLE_JOB_ID", "job1").build(), Etcd())
-    assert removed.keys == ("/paddle/job1",)
-    assert removed.prefixes == ("/paddle/job1/", "/job1/")
-    assert not [key for key in ("/paddle/job10", "/job10/info/x") if key.startswith(removed.prefixes)]
+@pytest.mark.parametrize("chosen", ["paddle", "job1", ID, "team-other-11111111-0000", "/", ".."])
+def test_of_an_id_that_the_user_chose_nothing_is_removed_for_it_may_be_anothers(chosen: str) -> None:
+    assert forget(variable("PADDLE_JOB_ID", chosen).build(), Etcd()) is None
+
+
+def test_however_many_attempts_a_stranger_wrote_the_keys_of_the_last_ones_are_removed() -> None:
+    removed = forget(JOB.with_status(attempt=10**15).build(), Etcd())
+    assert removed is not None
+    assert removed.keys[-1] == f"/paddle/team-train-8f432e67-{10**15}"
+    assert len(removed.keys) == 100
+    assert forget(JOB.with_status(attempt=-1).build(), Etcd()) is None
 
 
 def test_removing_keys_is_given_up_after_a_while() -> None:

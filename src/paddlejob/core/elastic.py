@@ -152,14 +152,17 @@ def wakes_at(job: Job, observed: Observed) -> datetime | None:
 
 def farewell(job: Job, status: Status, observed: Observed, now: datetime) -> Plan | None:
     """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
-    if world(job).forgotten or rendezvous.meeting_stall(job, observed.etcd) or now >= rendezvous.forgetting_ends(job):
+    removal = rendezvous.forget(job, observed.etcd)
+    if world(job).forgotten or removal is None or now >= rendezvous.forgetting_ends(job):
+        return None
+    if rendezvous.meeting_stall(job, observed.etcd):
         return None
     wake_at = now + rendezvous.PAUSE_OF_FORGETTING
     if observed.etcd.forgotten:
         known = msgspec.structs.replace(world(job), forgotten=True)
         return Plan(status=msgspec.structs.replace(status, world=known), wake_at=wake_at)
     quiet = all(pod.finished for pod in observed.pods)
-    return Plan(status=status, questions=(rendezvous.forget(job, observed.etcd),) if quiet else (), wake_at=wake_at)
+    return Plan(status=status, questions=(removal,) if quiet else (), wake_at=wake_at)
 
 
 def _trains(job: Job, observed: Observed) -> bool:

@@ -28,6 +28,8 @@ PAUSE_AFTER_AN_ERROR = timedelta(seconds=3)
 # The launchers' own words last as long; what is left then is a few bytes under an id that is never used again.
 PAUSE_OF_FORGETTING = timedelta(seconds=5)
 LONGEST_FORGETTING = 600
+# Attempts whose keys are removed; a number that somebody else wrote into the status may be any.
+MOST_FORGOTTEN = 100
 
 
 def server(job: Job, etcd: Etcd) -> str:
@@ -116,10 +118,17 @@ def next_question(job: Job, observed: Observed) -> datetime | None:
     return None if last is None else last.at + (PAUSE_AFTER_AN_ERROR if last.error else PAUSE)
 
 
-def forget(job: Job, etcd: Etcd) -> ForgetEtcd:
-    """Of every attempt: exact keys, and prefixes that end where an id ends, for one id may begin like another."""
-    own = env_value(_template(job), "PADDLE_JOB_ID")
-    ids = [own] if own else [job_id(job, attempt) for attempt in range(job.status.attempt + 1)]
+def forget(job: Job, etcd: Etcd) -> ForgetEtcd | None:
+    """Of the last attempts: exact keys, and prefixes that end where an id ends, for one id may begin like another.
+
+    Only ids that we made. One that a user chose may be another job's, or hold all of them, such as `paddle`.
+    """
+    if env_value(_template(job), "PADDLE_JOB_ID"):
+        return None
+    last = job.status.attempt
+    ids = [job_id(job, attempt) for attempt in range(max(0, last + 1 - MOST_FORGOTTEN), last + 1)]
+    if not ids:
+        return None
     return ForgetEtcd(
         server(job, etcd),
         tuple(f"/paddle/{id_}" for id_ in ids),

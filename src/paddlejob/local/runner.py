@@ -180,8 +180,9 @@ class Runner:
     async def _forget(self) -> None:
         """Remove the job's keys from etcd, unless that is done: nobody is left who would write them again."""
         known = self._meetings.known(self.job.metadata.uid)
-        if self.job.spec.is_elastic and known.answer is not None and not known.forgotten:
-            await self._meetings.do(self.job.metadata.uid, forget(self.job, known))
+        removal = forget(self.job, known) if self.job.spec.is_elastic else None
+        if removal is not None and known.answer is not None and not known.forgotten:
+            await self._meetings.do(self.job.metadata.uid, removal)
         await self._meetings.close()
 
 
