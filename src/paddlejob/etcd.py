@@ -1,24 +1,43 @@
 """A client for the few words that elastic jobs leave in etcd: read one key, delete some. Over etcd's HTTP JSON gateway.
 
-Knows no PaddleJob. Never waits long: an etcd that does not answer is itself the answer.
+Knows no PaddleJob. Whoever answers may be a stranger that a job named: no name is looked up, no redirect followed,
+little is read, nothing of it is repeated to anybody, and no call takes long. An etcd that does not answer is itself the
+answer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+import os
+import re
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
+from ipaddress import IPv4Address
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    import aiohttp
+import msgspec
 
+T = TypeVar("T")
 TIMEOUT = 5.0
+# One removal may be many calls. It takes at most as long as so many that do not answer.
+LONGEST_REMOVAL = 4
+# An answer is a few hundred bytes.
+MOST_BYTES = 64 * 1024
+_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})[ \r\n]")
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,9}) *\r\n", re.IGNORECASE)
 
 
 class EtcdError(Exception):
-    """What was asked of which etcd, and why it failed."""
+    """What was asked of which etcd, and why it failed. In our words alone."""
+
+
+class _KeyValue(msgspec.Struct, frozen=True):
+    value: str = ""
+
+
+class _Range(msgspec.Struct, frozen=True):
+    kvs: tuple[_KeyValue, ...] = ()
 
 
 class EtcdClient:
@@ -26,50 +45,95 @@ class EtcdClient:
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
         self._timeout = timeout
-        self._session: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> EtcdClient:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
 
     async def get(self, server: str, key: str) -> str | None:
         """The value of a key; None when there is none."""
-        answer = await self._post(server, "range", {"key": _coded(key)})
-        found = answer.get("kvs") or []
-        return base64.b64decode(found[0].get("value", "")).decode(errors="replace") if found else None
+        found = (await _within(self._timeout, server, _post(server, "range", {"key": _coded(key)}))).kvs
+        try:
+            return base64.b64decode(found[0].value, validate=True).decode(errors="replace") if found else None
+        except ValueError as error:
+            raise _stranger(server) from error
 
     async def delete(self, server: str, keys: Iterable[str] = (), prefixes: Iterable[str] = ()) -> None:
-        for key in keys:
-            await self._post(server, "deleterange", {"key": _coded(key)})
-        for prefix in prefixes:
-            await self._post(server, "deleterange", {"key": _coded(prefix), "range_end": _coded(_after(prefix))})
+        async def each() -> None:
+            for key in keys:
+                await _post(server, "deleterange", {"key": _coded(key)})
+            for prefix in prefixes:
+                await _post(server, "deleterange", {"key": _coded(prefix), "range_end": _coded(_after(prefix))})
 
-    async def _post(self, server: str, what: str, body: dict[str, str]) -> dict[str, Any]:
-        import aiohttp  # noqa: PLC0415 - most jobs are not elastic, and a local run without it starts sooner
+        await _within(LONGEST_REMOVAL * self._timeout, server, each())
 
-        if self._session is None:
-            limit = aiohttp.ClientTimeout(total=self._timeout)
-            self._session = aiohttp.ClientSession(timeout=limit, trust_env=False)
-        try:
-            async with self._session.post(f"http://{server}/v3/kv/{what}", json=body) as response:
-                if response.status != 200:
-                    text = (await response.text())[:200]
-                    raise EtcdError(f"etcd at {server} answered {response.status} to a {what}: {text}")
-                answer = await response.json(content_type=None)
-        except asyncio.TimeoutError as error:
-            raise EtcdError(f"etcd at {server} did not answer within {self._timeout:g} s") from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise EtcdError(f"etcd at {server} cannot be reached: {error}") from error
-        if not isinstance(answer, dict):
-            raise EtcdError(f"the server at {server} is not an etcd: it answered {str(answer)[:100]}")
+
+async def _within(seconds: float, server: str, call: Awaitable[T]) -> T:
+    try:
+        return await asyncio.wait_for(call, seconds)
+    except asyncio.TimeoutError as error:
+        raise EtcdError(f"etcd at {server} did not answer within {seconds:g} s") from error
+
+
+async def _post(server: str, what: str, body: dict[str, str]) -> _Range:
+    address, port = _endpoint(server)
+    data = msgspec.json.encode(body)
+    head = (
+        f"POST /v3/kv/{what} HTTP/1.0\r\nHost: {server}\r\n"  # 1.0: the answer comes in one piece, then it hangs up
+        f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    )
+    try:
+        answer = await _exchange(str(address), port, head.encode() + data)
+    except ConnectionError as error:
+        raise EtcdError(f"etcd at {server} cannot be reached: the connection was refused or lost") from error
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else "no connection"
+        raise EtcdError(f"etcd at {server} cannot be reached: {why}") from error
+    return _read(server, what, answer)
+
+
+async def _exchange(address: str, port: int, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection(address, port)
+    try:
+        writer.write(request)
+        await writer.drain()
+        answer = b""
+        while not _is_whole(answer) and (more := await reader.read(MOST_BYTES)):
+            answer += more
         return answer
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def _is_whole(answer: bytes) -> bool:
+    head, end, body = answer.partition(b"\r\n\r\n")
+    length = _LENGTH.search(head + b"\r\n")
+    return len(answer) > MOST_BYTES or (bool(end) and length is not None and len(body) >= int(length[1]))
+
+
+def _read(server: str, what: str, answer: bytes) -> _Range:
+    status = _STATUS.match(answer)
+    if status is None or len(answer) > MOST_BYTES:
+        raise _stranger(server)
+    if status[1] != b"200":
+        raise EtcdError(f"etcd at {server} answered {int(status[1])} to a {what}")
+    try:
+        return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=_Range)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _stranger(server) from error
+
+
+def _stranger(server: str) -> EtcdError:
+    return EtcdError(f"the server at {server} does not answer as an etcd does")
+
+
+def _endpoint(server: str) -> tuple[IPv4Address, int]:
+    """Never a name, nor one of the many other spellings of an address that resolvers know."""
+    host, _, port = server.partition(":")
+    try:
+        if not re.fullmatch("[0-9]{1,5}", port):
+            raise ValueError(port)
+        return IPv4Address(host), int(port)
+    except ValueError as error:
+        raise EtcdError(f"{server} is not ADDRESS:PORT") from error
 
 
 def _coded(text: str) -> str:

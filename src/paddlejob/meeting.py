@@ -12,14 +12,20 @@ from datetime import datetime, timezone
 import msgspec
 
 from paddlejob.core import Answer, AskEtcd, Etcd, ForgetEtcd, Question
+from paddlejob.core.reach import EVERYWHERE, Reach
 from paddlejob.etcd import EtcdClient, EtcdError
 
 
 class Meetings:
-    """By the UID of the job. `server` is the etcd of jobs that name none."""
+    """By the UID of the job. `server` is the etcd of jobs that name none, `reach` where others may be."""
 
-    def __init__(self, server: str = "", now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        self._nothing = Etcd(server)
+    def __init__(
+        self,
+        server: str = "",
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+        reach: Reach = EVERYWHERE,
+    ) -> None:
+        self._nothing = Etcd(server, reach=reach)
         self._known: dict[str, Etcd] = {}
         self._client = EtcdClient()
         self._now = now
@@ -52,6 +58,3 @@ class Meetings:
         except EtcdError as error:
             return Answer(question.id, self._now(), exited=exited, error=str(error))
         return Answer(question.id, self._now(), value or "", exited)
-
-    async def close(self) -> None:
-        await self._client.close()

@@ -31,4 +31,3 @@ async def test_an_answer_and_then_silence(etcd: EtcdServer) -> None:
     assert (answer.value, answer.error.startswith(f"etcd at {etcd.address} cannot be reached")) == ("", True)
     assert not await meetings.do("job", removal)
     assert meetings.known("another") == Etcd("10.0.0.9:2379")
-    await meetings.close()

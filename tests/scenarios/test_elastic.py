@@ -193,9 +193,34 @@ def test_a_job_that_cannot_have_an_etcd_says_what_to_do(desk: Desk, start_operat
 def test_its_own_etcd_serves_a_job_better_than_the_operators(
     desk: Desk, start_operator: StartOperator, etcd: EtcdServer
 ) -> None:
-    start_operator(f"--namespace={desk.namespace}", "--etcd-server=127.0.0.1:1")
+    start_operator(f"--namespace={desk.namespace}", "--etcd-server=127.0.0.1:1", "--allow-etcd-address=127.0.0.0/8")
     desk.submit(an_elastic_job("own", etcd=etcd.address))
     desk.in_phase("own", "Running")
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_operator_calls_no_address_of_a_jobs_choice_that_only_it_can_reach(desk: Desk, etcd: EtcdServer) -> None:
+    desk.submit(an_elastic_job("stranger", etcd="127.0.0.1:1"))
+    desk.submit(an_elastic_job("metadata", etcd="169.254.169.254:80"))
+    desk.submit(an_elastic_job("operators", etcd=etcd.address))
+    assert "loopback" in desk.stalled("stranger", "EtcdNotAllowed")["message"]
+    assert "--allow-etcd-address 169.254.169.254" in desk.stalled("metadata", "EtcdNotAllowed")["message"]
+    desk.in_phase("operators", "Running")
+    assert sorted(desk.pods()) == ["operators-worker-0", "operators-worker-1"]
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_end_of_a_job_with_an_id_of_its_own_choice_leaves_the_keys_of_all_others(
+    desk: Desk, etcd: EtcdServer
+) -> None:
+    etcd.put("/paddle/another-job-8f432e67-0000", "running")
+    job = an_elastic_job("greedy")
+    job["spec"]["worker"]["template"]["spec"]["containers"][0]["env"] = [{"name": "PADDLE_JOB_ID", "value": "paddle"}]
+    desk.submit({**job, "spec": {**job["spec"], "ttlSecondsAfterFinished": 0}})
+    desk.in_phase("greedy", "Running")
+    desk.steer("greedy-worker-0", ends="failed", exit_code="7")
+    wait_until(lambda: not desk.objects("paddlejobs"))
+    assert set(etcd.keys()) == {"/paddle/another-job-8f432e67-0000"}
 
 
 def test_keys_are_removed_also_by_an_operator_that_comes_later(

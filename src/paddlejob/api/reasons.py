@@ -21,6 +21,7 @@ IMAGE_PULL = "ImagePull"  # the image of a container cannot be pulled; the kubel
 PODS_REMAIN = "PodsRemain"  # a restart waits for a pod of the earlier attempt that is still there
 ETCD_MISSING = "EtcdMissing"  # an elastic job, and neither it nor the operator names an etcd
 ETCD_ADDRESS = "EtcdAddress"  # its etcd is not given as ADDRESS:PORT
+ETCD_NOT_ALLOWED = "EtcdNotAllowed"  # its etcd is at an address to which the operator does not talk for a job
 ETCD_UNREACHABLE = "EtcdUnreachable"  # its etcd did not answer the last question
 
 # On this machine only: what a container waits for that no kubelet would know of. Shown with its pod.

@@ -15,6 +15,7 @@ from paddlejob.operator.logs import LogFormat
 from paddlejob.operator.main import main
 from paddlejob.operator.options import Options, Scheduling
 from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortRange
+from paddlejob.operator.reach import BadNetwork, parse_network
 from paddlejob.operator.server import BadAddress
 
 
@@ -33,6 +34,10 @@ def operator(
     scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; not supported in this release.")] = None,
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
     etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = None,
+    allow_etcd_address: Annotated[
+        tuple[str, ...],
+        Parameter(help="Let jobs name an etcd at this address or network that is refused otherwise; repeatable."),
+    ] = (),
     target: Target = CLUSTER,
 ) -> None:
     """Run the operator, which creates the pods of PaddleJobs and watches over them.
@@ -43,6 +48,10 @@ def operator(
         ports = PortRange.parse(port_range)
     except BadRange as error:
         raise BadUse(f"--port-range {error}") from error
+    try:
+        allowed = tuple(map(parse_network, allow_etcd_address))
+    except BadNetwork as error:
+        raise BadUse(f"--allow-etcd-address {error}") from error
     options = Options(
         namespaces=namespace,
         leader_elect=leader_elect,
@@ -53,6 +62,7 @@ def operator(
         scheduling=scheduling,
         port_range=ports,
         etcd_server=etcd_server,
+        allowed_etcds=allowed,
         kubeconfig=target.kubeconfig,
         context=target.context,
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from paddlejob.api.names import RoleName
 from paddlejob.core.children import Child, KindName, Pod, PodState
+from paddlejob.core.reach import EVERYWHERE, Reach
 
 C = TypeVar("C", bound=Child)
 
@@ -64,6 +65,8 @@ class Etcd(msgspec.Struct, frozen=True):
     server: str = ""
     answer: Answer | None = None
     forgotten: bool = False
+    reach: Reach = EVERYWHERE
+    """Where one that a job names may be."""
 
 
 NO_ETCD, NO_PORTS = Etcd(), Ports()

@@ -6,7 +6,6 @@ A job names its etcd by an annotation or in its template; otherwise it uses the 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from ipaddress import AddressValueError, IPv4Address
 
 from paddlejob.api import Job, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
@@ -14,6 +13,7 @@ from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
 from paddlejob.core.observe import Answer, Etcd, Observed
 from paddlejob.core.ports import PORTS_PER_TRAINER
+from paddlejob.core.reach import endpoint
 from paddlejob.core.stalls import Stall
 from paddlejob.core.template import Mapping, env_value
 from paddlejob.core.times import after, moment
@@ -30,12 +30,14 @@ PAUSE_OF_FORGETTING = timedelta(seconds=5)
 LONGEST_FORGETTING = 600
 # Attempts whose keys are removed; a number that somebody else wrote into the status may be any.
 MOST_FORGOTTEN = 100
+# Of what somebody wrote in place of an address.
+LONGEST_QUOTE = 100
 
 
 def server(job: Job, etcd: Etcd) -> str:
     """ADDRESS:PORT as somebody wrote it; what the template says wins, for that is what Paddle will read."""
     given = env_value(_template(job), "PADDLE_MASTER") or job.metadata.annotations.get(ANNOTATION_ETCD) or etcd.server
-    return given.removeprefix("etcd://").removeprefix("http://").rstrip("/")
+    return _plain(given)
 
 
 def meeting_stall(job: Job, etcd: Etcd) -> Stall | None:
@@ -52,11 +54,19 @@ def meeting_stall(job: Job, etcd: Etcd) -> Stall | None:
             f"an elastic job needs an etcd: give its address in the annotation {ANNOTATION_ETCD},"
             " or start the operator with --etcd-server ADDRESS:PORT",
         )
-    if not _is_address(where):
+    found = endpoint(where)
+    if found is None:
         return Stall(
             reasons.ETCD_ADDRESS,
-            f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, not as {where}: host names do not work,"
-            " because PaddlePaddle spoils those that begin with e, t, c or d",
+            f"etcd must be given as ADDRESS:PORT, such as 10.96.0.50:2379, not as {where[:LONGEST_QUOTE]}: host names"
+            " do not work, because PaddlePaddle spoils those that begin with e, t, c or d",
+        )
+    why = etcd.reach.refusal(found[0])
+    if why and where != _plain(etcd.server):
+        return Stall(
+            reasons.ETCD_NOT_ALLOWED,
+            f"the operator does not talk to {found[0]} for a job ({why}): give an etcd at another address, or start the"
+            f" operator with --allow-etcd-address {found[0]}",
         )
     return None
 
@@ -140,13 +150,8 @@ def forgetting_ends(job: Job) -> datetime:
     return after(moment(job.status.completion_time or ""), LONGEST_FORGETTING)
 
 
-def _is_address(text: str) -> bool:
-    host, _, port = text.partition(":")
-    try:
-        IPv4Address(host)
-    except AddressValueError:
-        return False
-    return port.isascii() and port.isdigit()
+def _plain(given: str) -> str:
+    return given.removeprefix("etcd://").removeprefix("http://").rstrip("/")
 
 
 def _template(job: Job) -> Mapping:

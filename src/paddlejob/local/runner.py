@@ -183,7 +183,6 @@ class Runner:
         removal = forget(self.job, known) if self.job.spec.is_elastic else None
         if removal is not None and known.answer is not None and not known.forgotten:
             await self._meetings.do(self.job.metadata.uid, removal)
-        await self._meetings.close()
 
 
 def here(job: Job, first_port: int | None) -> Job:

@@ -33,6 +33,7 @@ from paddlejob.operator.loop import Loop
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.options import Options
+from paddlejob.operator.reach import operators_reach
 from paddlejob.operator.reporting import Reporter
 from paddlejob.operator.server import parse_address, serving
 
@@ -127,7 +128,8 @@ class Operator:
         # What is cached now stays: the garbage collector need not walk it again and again.
         gc.freeze()
         memory, limiter = Memory(), FairLimiter(self._options.concurrency)
-        meetings = Meetings(self._options.etcd_server or "")
+        reach = await operators_reach(self._config.server, self._options.allowed_etcds)
+        meetings = Meetings(self._options.etcd_server or "", reach=reach)
         self._loop = Loop(
             cache=self._cache,
             hands=Hands(client, self._cache, limiter, gate=gate, instance=self._identity),
@@ -145,7 +147,6 @@ class Operator:
         finally:
             self._loop = None
             self._metrics.leading.set(0)
-            await meetings.close()
 
     def _healthy(self) -> bool:
         return self._loop is None or self._loop.turns(datetime.now(timezone.utc))

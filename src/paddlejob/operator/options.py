@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from typing import Literal
 
 from paddlejob.operator.logs import LogFormat
@@ -22,6 +23,7 @@ class Options:
     scheduling: Scheduling | None = None
     port_range: PortRange = DEFAULT_RANGE
     etcd_server: str | None = None
+    allowed_etcds: tuple[IPv4Network, ...] = ()
     kubeconfig: str | None = None
     context: str | None = None
 
