@@ -11,7 +11,7 @@ import yaml
 
 from paddlejob import PaddleJob, errors
 from paddlejob.errors import Invalid
-from paddlejob.local.state import Folder, folders
+from paddlejob.local.state import Folder
 from tests.local.workbench import Workbench, a_role
 
 STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n", "a" * 64, "a\0", "[a]")
@@ -74,12 +74,33 @@ def test_python_refuses_a_namespace_or_name_that_leads_elsewhere(
 DAMAGED = {"empty": b"", "cut": b'{"job":{', "of another version": b'{"state":2}', "no text": b'{"file":"\xff"}'}
 
 
-@pytest.mark.parametrize("damage", DAMAGED)
-def test_a_state_that_cannot_be_read_hides_no_other_job_and_its_name_is_free(bench: Workbench, damage: str) -> None:
+FOREIGN = b'{"job":{"spec":{"worker":5}},"pid":0,"start_time":null,"ended":true}'
+
+
+@pytest.mark.parametrize("damage", [*DAMAGED, "of a job that cannot be read"])
+def test_a_state_that_cannot_be_read_is_told_hides_no_other_job_and_its_name_is_free(
+    bench: Workbench, damage: str
+) -> None:
     folder = Folder.of(bench.state_root, "default", "bad")
     assert bench.paddlejob("run", bench.write("good", worker=a_role(1, "true"))).returncode == 0
     folder.path.mkdir()
-    (folder.path / "state.json").write_bytes(DAMAGED[damage])
-    assert [state.job.metadata.name for _, state in folders(bench.state_root)] == ["good"]
-    folder.claim().free()
-    assert list(folder.path.iterdir()) == []
+    (folder.path / "state.json").write_bytes(DAMAGED.get(damage, FOREIGN))
+    listed = bench.paddlejob("list", "--local")
+    assert [line.split()[:2] for line in listed.stdout.splitlines()[1:]] == [
+        ["bad", "Unreadable"],
+        ["good", "Completed"],
+    ]
+    page = bench.paddlejob("describe", "bad", "--local")
+    assert "state.json cannot be read" in page.stdout, page.stderr
+    assert bench.paddlejob("run", bench.write("bad", worker=a_role(1, "true"))).returncode == 0
+    (folder.path / "state.json").write_bytes(DAMAGED.get(damage, FOREIGN))
+    gone = bench.paddlejob("delete", "bad", "--local")
+    assert (gone.returncode, folder.path.exists()) == (0, False), gone.stderr
+
+
+def test_a_phase_of_another_version_hides_nothing_of_a_job(bench: Workbench) -> None:
+    assert bench.paddlejob("run", bench.write("good", worker=a_role(1, "true"))).returncode == 0
+    file = Folder.of(bench.state_root, "default", "good").path / "state.json"
+    file.write_bytes(file.read_bytes().replace(b'"phase":"Completed"', b'"phase":"Succeed"'))
+    assert "Status:     Completed" in bench.paddlejob("describe", "good", "--local").stdout
+    assert bench.paddlejob("delete", "good", "--local").returncode == 0

@@ -219,7 +219,7 @@ def test_the_end_of_a_job_with_an_id_of_its_own_choice_leaves_the_keys_of_all_ot
     desk.submit({**job, "spec": {**job["spec"], "ttlSecondsAfterFinished": 0}})
     desk.in_phase("greedy", "Running")
     desk.steer("greedy-worker-0", ends="failed", exit_code="7")
-    wait_until(lambda: not desk.objects("paddlejobs"))
+    desk.kubectl("wait", "--for=delete", "pdj/greedy", "--timeout=60s")
     assert set(etcd.keys()) == {"/paddle/another-job-8f432e67-0000"}
 
 

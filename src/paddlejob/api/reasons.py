@@ -30,11 +30,16 @@ NO_COMMAND = "NoCommand"  # the template relies on the entry point of its image
 VOLUME_NOT_MAPPED = "VolumeNotMapped"  # no --volume says which folder to use
 STOPPED = "Stopped"  # its runner was stopped before the job ended
 
+# In place of a phase, where `paddlejob` shows a job.
+
+UNREADABLE = "Unreadable"  # what is stored of it does not have the shape of a PaddleJob
+
 # Ends: why a job failed, or started again. In `status.reason` and `status.failure`.
 
 POD_LOST = "PodLost"  # a pod of a running job is gone, and nothing says why
 DEADLINE_EXCEEDED = "DeadlineExceeded"  # it did not complete within activeDeadlineSeconds
 STARTING_DEADLINE_EXCEEDED = "StartingDeadlineExceeded"  # it was not running within startingDeadlineSeconds
+OTHER_OPERATOR = "OtherOperator"  # an earlier operator wrote that it has ended, in words that are not ours
 TOO_MANY_COMEBACKS = "TooManyComebacks"  # workers of an elastic job kept exiting and never completed
 
 # Events that are not stalls: what happened to a job.

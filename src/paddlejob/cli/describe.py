@@ -66,7 +66,8 @@ def _page(found: Found, pods: Iterable[Pod], events: Iterable[Event]) -> Iterato
     said = f"{reason}{status.message}{upcoming(job)}"
     if why := found.why or said or unseen(job):
         yield _head("Why", why)
-    yield _head("Mode", _mode(job))
+    if job.spec.roles:
+        yield _head("Mode", _mode(job))
     yield _head("Age", _times(job))
     if status.restarts or status.disruptions:
         yield _head("Restarts", f"{status.restarts} after failures, {status.disruptions} after disruptions")

@@ -83,7 +83,7 @@ def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False
 def _cells(found: Found) -> list[Cell]:
     meta, status = found.job.metadata, found.job.status
     roles = [one.ready if one else "" for one in (status.ps, status.worker)]
-    mode = status.mode or found.job.spec.mode
+    mode = status.mode or (found.job.spec.mode if found.job.spec.roles else "")
     return [meta.name, phase_text(found.phase), mode, *roles, age(meta.creation_timestamp or "")]
 
 

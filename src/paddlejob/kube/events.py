@@ -109,7 +109,13 @@ def decode(resource: Resource[T], body: bytes | msgspec.Raw, tried: str) -> T:
     try:
         return decoder.decode(body)
     except _BROKEN as error:
-        raise Undecodable(f"{tried}: cannot read the {resource.type.__name__}: {error}") from error
+        cause: Exception = error
+    if resource.mend is not None:
+        try:
+            return decoder.decode(resource.mend(bytes(body)))
+        except _BROKEN as error:
+            cause = error
+    raise Undecodable(f"{tried}: cannot read the {resource.type.__name__}: {cause}") from cause
 
 
 def decode_page(resource: Resource[T], body: bytes, tried: str) -> Page[T]:

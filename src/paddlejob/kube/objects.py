@@ -5,7 +5,7 @@ Owns protocols, not types: whoever uses the package brings frozen msgspec struct
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote
@@ -60,12 +60,16 @@ T = TypeVar("T", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[T]):
-    """One kind of object: its path on the API server and the type its JSON is read into."""
+    """One kind of object: its path on the API server and the type its JSON is read into.
+
+    `mend` is tried on what cannot be read: it may leave out what others wrote and nobody needs.
+    """
 
     group: str
     version: str
     plural: str
     type: type[T]
+    mend: Callable[[bytes], bytes] | None = None
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         parts = ["/apis", self.group, self.version] if self.group else ["/api", self.version]

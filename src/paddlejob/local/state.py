@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from paddlejob.api import Job
+from paddlejob.api import Job, ObjectMeta
+from paddlejob.api.meta import Key
 from paddlejob.api.names import is_label
+from paddlejob.api.stored import mended
 from paddlejob.core.children import Pod
 from paddlejob.core.ttl import expires_at
 from paddlejob.errors import AlreadyExists, Invalid, NotFound, PaddleJobError
@@ -50,6 +53,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     pods: tuple[Pod, ...] = ()
     events: tuple[DatedEvent, ...] = ()
     ended: bool = False
+    unreadable: str = ""
+    """Why what is on disk cannot be read; then little of the above is known."""
 
     @property
     def alive(self) -> bool:
@@ -63,6 +68,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         return at is not None and datetime.now(timezone.utc) >= at and not self.alive
 
 
+class _Runner(msgspec.Struct, frozen=True):
+    """Of a state whose job cannot be read: who looks after it."""
+
+    pid: int
+    start_time: str | None
+    token: str = ""
+    ended: bool = False
+
+
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decoder = msgspec.json.Decoder(State)
 _encoder = msgspec.json.Encoder()
 
@@ -119,11 +134,15 @@ class Folder:
         temporary.replace(self.path / name)
 
     def read(self) -> State | None:
-        """None also for what a crash of the machine damaged or another version wrote: it must not hide other jobs."""
+        """What a crash of the machine damaged or another version wrote is there, too, as a state that says so."""
         try:
-            return _decoder.decode((self.path / FILE).read_bytes())
-        except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError, UnicodeDecodeError):
+            body = (self.path / FILE).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        try:
+            return _decoder.decode(body)
+        except _BROKEN:
+            return _mended(body, Key(self.path.parent.name, self.path.name))
 
     @property
     def logs(self) -> Path:
@@ -166,6 +185,29 @@ def _label(what: str, said: str) -> str:
     if is_label(said):
         return said
     raise Invalid(f"{said!r} cannot be the name of a {what}: use at most 63 lower-case letters, digits and '-'")
+
+
+def _mended(body: bytes, key: Key) -> State:
+    """As much of a state as can be read."""
+    try:
+        whole = msgspec.json.decode(body, type=dict[str, Any])
+        return msgspec.convert({**whole, "job": mended(whole["job"])}, State)
+    except (*_BROKEN, KeyError, TypeError) as error:
+        said = f"{FILE} cannot be read: {error}"
+    try:
+        runner = msgspec.json.decode(body, type=_Runner)
+    except _BROKEN:
+        runner = _Runner(0, None, ended=True)
+    job = Job(metadata=ObjectMeta(name=key.name, namespace=key.namespace))
+    return State(
+        job=job,
+        file="",
+        pid=runner.pid,
+        start_time=runner.start_time,
+        token=runner.token,
+        ended=runner.ended,
+        unreadable=said,
+    )
 
 
 def clear_up(state: State) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import GROUP, PLURAL, VERSION
+from paddlejob.api.stored import mended_json
 from paddlejob.core import KINDS, Pod
 from paddlejob.core.children import KindName
 from paddlejob.kube.objects import Resource
@@ -17,7 +18,7 @@ class KubeEvent(msgspec.Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
 
 
-JOBS = Resource(GROUP, VERSION, PLURAL, Job)
+JOBS = Resource(GROUP, VERSION, PLURAL, Job, mend=mended_json)
 EVENTS = Resource("events.k8s.io", "v1", "events", KubeEvent)
 
 CHILDREN: dict[KindName, Resource[Any]] = {

@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from paddlejob.api import Job, ObjectMeta
+from paddlejob.api import Job, ObjectMeta, reasons
 from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, LABEL, LABEL_INDEX, LABEL_JOB, LABEL_RES_TYPE, ROLES, is_label
+from paddlejob.api.stored import bare_metadata, read_job
 from paddlejob.core.children import Pod
 from paddlejob.errors import Invalid, PaddleJobError
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
 from paddlejob.kube import store as kube_store
-from paddlejob.kube.events import decode
 from paddlejob.kube.objects import Object
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
@@ -117,10 +117,19 @@ class Cluster:
             if not found and namespace and not await self.has_namespace(namespace):
                 raise no_namespace(tried, namespace)
         documents = ({"apiVersion": API_VERSION, "kind": KIND, **one} for one in found)
-        return tuple(self._found(msgspec.convert(one, Job), one) for one in documents)
+        return tuple(map(self._read, documents))
 
     def _decoded(self, body: bytes) -> Found:
-        return self._found(decode(JOBS, body, "read the job"), msgspec.json.decode(body))
+        return self._read(msgspec.json.decode(body))
+
+    def _read(self, document: Json) -> Found:
+        """One that cannot be read can still be shown as such, and deleted."""
+        try:
+            return self._found(read_job(document), document)
+        except msgspec.ValidationError as error:
+            found = self._found(Job(metadata=bare_metadata(document)), document)
+            said = f"this version of paddlejob cannot read it: {error}"
+            return msgspec.structs.replace(found, phase=reasons.UNREADABLE, why=said)
 
     def _found(self, job: Job, document: Json | None = None) -> Found:
         return Found(
@@ -174,8 +183,19 @@ class Cluster:
             if isinstance(error, kube.KubeError) and hopeless:
                 news.put_nowait(error)
 
+        def unreadable(_: str, error: Exception) -> None:
+            if fields and isinstance(error, kube.KubeError):
+                news.put_nowait(error)
+
         reflector = Reflector(
-            self.client, resource, store, namespace=namespace, selector=selector, fields=fields, on_error=failed
+            self.client,
+            resource,
+            store,
+            namespace=namespace,
+            selector=selector,
+            fields=fields,
+            on_error=failed,
+            on_undecodable=unreadable,
         )
         running = asyncio.ensure_future(reflector.run())
         if fields:

@@ -91,7 +91,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     where: str
     phase: str
-    """Beside the phases of a job: Terminating, and on this machine Stopped and Lost."""
+    """Beside the phases of a job: Terminating, Unreadable, and on this machine Stopped and Lost."""
     over: bool
     """Whether nothing drives it any more: it has ended, or its runner is gone."""
     why: str = ""

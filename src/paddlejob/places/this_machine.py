@@ -168,13 +168,15 @@ def _found(folder: Folder, state: State) -> Found:
     phase: str = job.status.phase or "Pending"
     if not alive and not job.status.finished:
         phase = reasons.STOPPED if state.ended else "Lost"
+    if state.unreadable:
+        phase = reasons.UNREADABLE
     lost = f"its runner (process {state.pid}) died without saying why; all of its processes ended with it"
     return Found(
         job=job,
         where=ThisMachine.where,
         phase=phase,
         over=not alive,
-        why=lost if phase == "Lost" else "",
+        why=lost if phase == "Lost" else state.unreadable,
         about=(("Where", ThisMachine.where), ("File", state.file), ("Logs", str(folder.logs))),
         flag=" --local",
     )
