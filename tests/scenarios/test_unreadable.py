@@ -21,7 +21,7 @@ CRD = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd.definition(
 @contextmanager
 def looser_crd(control_plane: ControlPlane, desk: Desk) -> Iterator[None]:
     """One that takes anything, as `preserveUnknownFields` did; ours again afterwards."""
-    nonsense = {**a_job("nonsense"), "spec": {"worker": 5}}
+    nonsense = a_job("nonsense", withGloo="many")
 
     def takes_nonsense() -> bool:
         try:
@@ -55,7 +55,7 @@ def inheritance(control_plane: ControlPlane, desk: Desk) -> None:
         leave(control_plane, desk, a_job("succeeded"), {"phase": "Succeed", "worker": {"succeeded": 2}})
         leave(control_plane, desk, a_job("aborted"), {"phase": "Aborted"})
         leave(control_plane, desk, a_job("odd"), {"phase": "Unknown", "restarts": "many", "conditions": 5})
-        desk.submit({**a_job("broken"), "spec": {"worker": 5}})
+        desk.submit(a_job("broken", withGloo="many"))
 
 
 @pytest.mark.usefixtures("inheritance")
@@ -71,8 +71,10 @@ def test_a_person_sees_them_all_and_can_delete_each(person: Person, desk: Desk) 
     }
     assert "another operator wrote that this job has ended: Aborted" in person.pipes("describe", "aborted").fine().out
     page = person.pipes("describe", "broken").fine().out
-    assert "cannot read it: Expected `object`" in page
-    assert "worker: 5" in yaml.safe_dump(yaml.safe_load(person.pipes("describe", "broken", "-o", "yaml").fine().out))
+    assert "cannot read it: Expected `int`, got `str` - at `$.spec.withGloo`" in page
+    assert "withGloo: many" in yaml.safe_dump(
+        yaml.safe_load(person.pipes("describe", "broken", "-o", "yaml").fine().out)
+    )
     waited = person.pipes("wait", "broken", "--timeout=20s")
     assert (waited.code, "cannot read the Job" in waited.err) == (1, True), waited.err
     for name in rows:

@@ -40,6 +40,8 @@ POD_LOST = "PodLost"  # a pod of a running job is gone, and nothing says why
 DEADLINE_EXCEEDED = "DeadlineExceeded"  # it did not complete within activeDeadlineSeconds
 STARTING_DEADLINE_EXCEEDED = "StartingDeadlineExceeded"  # it was not running within startingDeadlineSeconds
 OTHER_OPERATOR = "OtherOperator"  # an earlier operator wrote that it has ended, in words that are not ours
+# Final phases of paddle-operator 0.3.5 that are none of ours, and those of ours that mean the same.
+ENDS_OF_OTHERS = {"Succeed": "Completed", "Aborted": "Failed", "Terminated": "Failed"}
 TOO_MANY_COMEBACKS = "TooManyComebacks"  # workers of an elastic job kept exiting and never completed
 
 # Events that are not stalls: what happened to a job.

@@ -14,12 +14,9 @@ import msgspec
 from paddlejob.api import reasons
 from paddlejob.api.job import Job
 from paddlejob.api.meta import ObjectMeta
-from paddlejob.api.status import Condition, FinalPhase, Status
+from paddlejob.api.status import Condition, Status
 
 Json = dict[str, Any]
-
-# Final phases of paddle-operator 0.3.5 that are none of ours.
-ENDS: dict[str, FinalPhase] = {"Succeed": "Completed", "Aborted": "Failed", "Terminated": "Failed"}
 
 
 def read_job(document: Json) -> Job:
@@ -63,7 +60,7 @@ def _end(status: Json, kept: Json) -> Json:
     said = status.get("phase")
     if kept.get("phase") is not None or said is None:
         return {}
-    phase = ENDS.get(said) if isinstance(said, str) else None
+    phase = reasons.ENDS_OF_OTHERS.get(said) if isinstance(said, str) else None
     if phase is None and kept.get("completionTime"):
         phase = "Failed"
     if phase is None:

@@ -12,12 +12,22 @@ import symtable
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable
+from keyword import iskeyword
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from paddlejob.errors import CannotShip
 
+# Python's own parser reads no more than some 90 brackets within each other, and no longer decimal number.
+DEEPEST = 40
+LONGEST_DECIMAL = 10_000
+_BRACKETS: dict[type, tuple[str, str, str]] = {
+    list: ("[", "", "]"),
+    tuple: ("(", "", ")"),
+    set: ("{", "*()", "}"),
+    frozenset: ("frozenset({", "*()", "})"),
+}
 _INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -34,7 +44,9 @@ def program(function: Callable[..., object], arguments: dict[str, Any], modules:
         raise CannotShip(f"{name} cannot be called with these arguments: {error}") from error
     written = _Writer(frozenset(modules))
     written.need(name, function, "the job")
-    given = ", ".join(f"{key}={literal(value, f'the argument {key}')}" for key, value in arguments.items())
+    given = _call(arguments)
+    if "frozenset" in written.known and "frozenset(" in given:
+        raise CannotShip(f"{name} uses something of its own called frozenset, and an argument is one: rename it")
     return written.text() + f'\n\nif __name__ == "__main__":\n    {name}({given})\n'
 
 
@@ -44,7 +56,7 @@ class _Writer:
         self._imports: dict[str, None] = {}
         self._values: list[str] = []
         self._sources: list[str] = []
-        self._known: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
         self._future = False
 
     def text(self) -> str:
@@ -54,11 +66,11 @@ class _Writer:
 
     def need(self, name: str, value: Any, user: str) -> None:
         """Make `name` mean `value` in the program; `user` is who needs it."""
-        if name in self._known:
-            if self._known[name] is not value:
+        if name in self.known:
+            if self.known[name] is not value:
                 raise CannotShip(f"{user} and another part of the job mean different things by {name}: rename one")
             return
-        self._known[name] = value
+        self.known[name] = value
         if isinstance(value, ModuleType):
             self._module(name, value, user)
         elif isinstance(value, type) or callable(value):
@@ -85,7 +97,7 @@ class _Writer:
             )
         self._source(own, value)
         if name != own:
-            self._known.setdefault(own, value)
+            self.known.setdefault(own, value)
             self._sources.append(f"{name} = {own}")
 
     def _source(self, name: str, value: Any) -> None:
@@ -132,18 +144,35 @@ class _Writer:
         return origin in (None, "built-in", "frozen") or str(Path(origin)).startswith(_INSTALLED)
 
 
-def literal(value: Any, what: str) -> str:
-    """Plain values only: a text that Python reads back as the same value."""
+def _call(arguments: dict[str, Any]) -> str:
+    """The arguments of a call. A name that Python would not read as itself is data like the values."""
+    plain, other = [], []
+    for key, value in arguments.items():
+        name, text = literal(key, "the name of an argument"), literal(value, f"the argument {key}")
+        if key.isascii() and key.isidentifier() and not iskeyword(key) and key != "__debug__":
+            plain.append(f"{key}={text}")
+        else:
+            other.append(f"{name}: {text}")
+    return ", ".join([*plain, *(["**{" + ", ".join(other) + "}"] if other else [])])
+
+
+def literal(value: Any, what: str, depth: int = 0) -> str:
+    """Plain values only: a text that Python reads back as the same value, whatever names mean there."""
+    if depth > DEEPEST:
+        raise CannotShip(f"{what} contains itself, or is nested more than {DEEPEST} deep: pass less")
     match value:
+        case int() if type(value) is int and value.bit_length() > LONGEST_DECIMAL:
+            return hex(value)
         case None | bool() | int() | str() | bytes() if type(value) in (type(None), bool, int, str, bytes):
             return repr(value)
         case float() if type(value) is float:
-            return repr(value) if value - value == 0 else f"float({str(value)!r})"
-        case list() | tuple() | set() | frozenset() if type(value) in (list, tuple, set, frozenset):
-            inner = ", ".join(literal(one, what) for one in value)
-            return f"{type(value).__name__}([{inner}])"
+            return repr(value).replace("inf", "1e999").replace("nan", "(1e999 - 1e999)")
+        case list() | tuple() | set() | frozenset() if type(value) in _BRACKETS:
+            begin, nothing, end = _BRACKETS[type(value)]
+            return begin + ("".join(f"{literal(one, what, depth + 1)}, " for one in value).strip() or nothing) + end
         case dict() if type(value) is dict:
-            return "{" + ", ".join(f"{literal(k, what)}: {literal(v, what)}" for k, v in value.items()) + "}"
+            pairs = (f"{literal(k, what, depth + 1)}: {literal(v, what, depth + 1)}" for k, v in value.items())
+            return "{" + ", ".join(pairs) + "}"
     raise CannotShip(
         f"{what} is a {type(value).__name__}, but only plain values can be sent (numbers, strings, lists, dicts, ...):"
         " make it inside the function, or pass what it is made from"
