@@ -18,11 +18,11 @@ from paddlejob.api.spec import CleanPodPolicy, Intranet
 from paddlejob.api.status import Phase
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
 from paddlejob.core.children import (
+    Container,
     ContainerState,
     ContainerStatus,
     KindName,
     PodCondition,
-    PodSpec,
     Running,
     Terminated,
     Waiting,
@@ -158,7 +158,19 @@ class PodBuilder(Struct, frozen=True):
         return self._meta(owner_references=(owner_reference(job),))
 
     def placed(self, node: str = "node-1") -> PodBuilder:
-        return PodBuilder(replace(self.pod, spec=PodSpec(node_name=node)))
+        return PodBuilder(replace(self.pod, spec=replace(self.pod.spec, node_name=node)))
+
+    def having(self, *containers: str, restart_policy: str = "Never") -> PodBuilder:
+        """The containers of its spec, in their order there."""
+        made = tuple(Container(name) for name in containers)
+        return PodBuilder(
+            replace(self.pod, spec=replace(self.pod.spec, containers=made, restart_policy=restart_policy))
+        )
+
+    def with_sidecar(self, state: ContainerState, name: str = "proxy") -> PodBuilder:
+        """One more container; a kubelet reports containers in the order of their names."""
+        statuses = (*self.pod.status.container_statuses, ContainerStatus(name=name, state=state))
+        return self._status(container_statuses=tuple(sorted(statuses, key=lambda one: one.name)))
 
     def with_address(self, address: str) -> PodBuilder:
         return self.placed()._status(pod_ip=address)
@@ -197,13 +209,16 @@ class PodBuilder(Struct, frozen=True):
         """Failed by its node: no container says anything."""
         return self.placed()._status(phase="Failed", reason="Evicted", message=message, container_statuses=())
 
-    def targeted(self, reason: str, message: str = "") -> PodBuilder:
+    def targeted(self, reason: str, message: str = "", at: str | None = NOW_TEXT) -> PodBuilder:
         """Chosen by Kubernetes for a disruption."""
-        condition = PodCondition(type="DisruptionTarget", status="True", reason=reason, message=message)
+        condition = PodCondition(
+            type="DisruptionTarget", status="True", reason=reason, message=message, last_transition_time=at
+        )
         return self._status(conditions=(condition,))
 
-    def deleting(self, at: str = NOW_TEXT) -> PodBuilder:
-        return self._meta(deletion_timestamp=at)
+    def deleting(self, at: str = NOW_TEXT, grace: int | None = None) -> PodBuilder:
+        """`at`: when it ought to be gone, so many seconds after somebody asked for it."""
+        return self._meta(deletion_timestamp=at, deletion_grace_period_seconds=grace)
 
     def unschedulable(self, message: str, reason: str = "Unschedulable") -> PodBuilder:
         condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)

@@ -39,6 +39,14 @@ def test_all_at_once_too() -> None:
     assert made.status.phase == "Completed"
 
 
+@pytest.mark.parametrize("word", ["running", "completed"])
+def test_exit_0_of_a_worker_that_is_taken_away_says_nothing_and_is_replaced_as_a_disruption(word: str) -> None:
+    taken = runs().succeeded().targeted("EvictionByEvictionAPI")
+    made = look(running(), runs(), taken, heard=answered(word, 1), at=LATER)
+    assert (made.status.phase, world(made).completed, world(made).comebacks) == ("Running", None, 0)
+    assert (made.status.disruptions, made.status.replacing) == (1, ("uid-of-train-worker-1",))
+
+
 COMPLETED = replace(SETTLED, completed=NOW_TEXT)
 AFTERWARDS: dict[str, tuple[PodBuilder | None, datetime, str]] = {
     "the other still writes": (runs(), LATER, "Running"),

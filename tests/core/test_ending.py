@@ -85,6 +85,24 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
         "Disrupted at train-worker-0: PodLost",
     ),
     "a succeeded worker is being deleted": (RUNNING, {"worker_0": W0.succeeded().deleting()}, "goes on"),
+    "a worker that was being deleted exited 0": (
+        RUNNING,
+        {"worker_0": W0.succeeded("2026-05-04T12:00:20Z").deleting("2026-05-04T12:00:30Z", 30)},
+        "Disrupted at train-worker-0: PodLost",
+    ),
+    "all exited 0 because they were being deleted": (
+        RUNNING,
+        {
+            "worker_0": W0.succeeded("2026-05-04T12:00:20Z").deleting("2026-05-04T12:00:30Z", 30),
+            "worker_1": W1.succeeded("2026-05-04T12:00:20Z").deleting("2026-05-04T12:00:30Z", 30),
+        },
+        "Disrupted at train-worker-0: PodLost",
+    ),
+    "a worker that Kubernetes takes away exited 0": (
+        RUNNING,
+        {"worker_0": W0.succeeded().targeted("DeletionByTaintManager")},
+        "Disrupted at train-worker-0: DeletionByTaintManager",
+    ),
     "a loss counts before a failure: its peers fall after it": (
         RUNNING,
         {"ps_0": None, "worker_1": W1.failed(1)},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.cluster.waiting import wait_until
 from tests.local.workbench import Json, Workbench, a_role
 
@@ -39,6 +41,15 @@ def test_sidecars_run_beside_and_end_with_the_pod(bench: Workbench) -> None:
     main = a_container("paddle", f"while [ ! -e {mark} ]; do sleep 0.05; done")
     path = bench.write("accompanied", worker=a_pod(main, initContainers=[side]))
     assert bench.paddlejob("run", path).returncode == 0
+
+
+@pytest.mark.parametrize(("code", "exits"), [(0, 0), (3, 1)])
+def test_a_proxy_that_never_ends_neither_holds_a_job_open_nor_fails_it(bench: Workbench, code: int, exits: int) -> None:
+    proxy = a_container("a-proxy", "exec sleep 1000")
+    path = bench.write("proxied", worker=a_pod(proxy, a_container("paddle", f"exit {code}")))
+    done = bench.paddlejob("run", path)
+    assert done.returncode == exits, done.stdout + done.stderr
+    assert bench.state("proxied").job.status.phase == ("Failed" if code else "Completed")
 
 
 def test_the_users_own_restart_policy_is_followed(bench: Workbench) -> None:

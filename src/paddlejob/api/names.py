@@ -33,6 +33,9 @@ ANNOTATION_ROLE = "paddle-resource"
 # Touched on a pod as soon as its environment exists: the kubelet looks again at once.
 ANNOTATION_ENVIRONMENT = f"{GROUP}/environment"
 
+# On a pod whose training container is not named paddle: its name, for a webhook may put others before it.
+ANNOTATION_CONTAINER = f"{GROUP}/container"
+
 # On a job whose pods share addresses: the first port of the block that is reserved for it.
 ANNOTATION_PORTS = f"{GROUP}/ports"
 

@@ -80,17 +80,51 @@ CONTAINER_STALLS = frozenset(
 IMAGE_STALLS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}
 )
-# What a kubelet writes on a pod that it ends, or does not admit, because of its node.
+# What a kubelet or a controller writes on a pod that it ends, or does not admit, because of its node. Another node, or
+# the same one later, would take the pod. Beside each: where Kubernetes 1.34 says it, or where an older one did.
 DISRUPTIONS = frozenset(
     {
-        "NodeAffinity",
-        "NodeLost",
+        "NodeLost",  # pkg/util/node/node.go NodeUnreachablePodReason
+        "NodeShutdown",  # pkg/kubelet/nodeshutdown NodeShutdownNotAdmittedReason
+        "Terminated",  # pkg/kubelet/nodeshutdown nodeShutdownReason
+        "Shutdown",  # the same, of older kubelets
+        "Preempting",  # pkg/kubelet/preemption: events.PreemptContainer, for a critical pod
+        "InvalidNodeInfo",  # pkg/kubelet/lifecycle/predicate.go, as the next three
+        "UnexpectedAdmissionError",  # also pkg/kubelet/cm/admission, of device plugins
+        "UnknownReason",
+        "UnexpectedPredicateFailureType",
+        "NodeAffinity",  # pkg/scheduler/eventhandlers.go AdmissionCheck, as the next two
+        "NodeName",
         "NodePorts",
-        "NodeShutdown",
-        "Preempting",
-        "Shutdown",
-        "Terminated",
-        "UnexpectedAdmissionError",
+        "TaintToleration",  # pkg/kubelet/lifecycle/predicate.go generalFilter
+        "MatchNodeSelector",  # pkg/scheduler/algorithm/predicates/error.go of older releases, as the next three
+        "HostName",
+        "PodFitsHostPorts",
+        "PodToleratesNodeTaints",
+        "TopologyAffinityError",  # pkg/kubelet/cm/topologymanager ErrorTopologyAffinity
+        "VolumeAttachmentLimitExceeded",  # pkg/kubelet/volumemanager VolumeAttachmentLimitExceededReason
     }
 )
-OUT_OF = "OutOf"  # how reasons begin that name what a node lacked for a pod, such as OutOfmemory
+# How reasons begin that name what a node lacked for a pod, such as OutOfmemory.
+OUT_OF = "OutOf"  # pkg/kubelet/lifecycle/predicate.go InsufficientResourcePrefix
+# Not among them is what no other node of its sort would admit either, because the template itself asks for it:
+# AppArmor, SysctlForbidden, PodOSNotSupported, PodOSSelectorNodeLabelDoesNotMatch, PodLevelResourcesNotSupported,
+# SupplementalGroupsPolicyNotSupported, InitContainerRestartPolicyForbidden, SMTAlignmentError; nor DeadlineExceeded
+# of a pod, which is the template's activeDeadlineSeconds.
+
+# An eviction is the node's doing, also where its words say that a container used more than it had requested (older
+# kubelets: "which exceeds its request of"). These words say that the pod went beyond a limit of its own.
+OWN_LIMITS = (
+    "exceeded its local ephemeral storage limit",  # pkg/kubelet/eviction/helpers.go containerEphemeralStorageMessageFmt
+    "usage exceeds the total limit",  # podEphemeralStorageMessageFmt
+    "exceeds the limit",  # emptyDirMessageFmt
+)
+
+# How a container seems to have ended of which nobody knows how it ended, for its node was started again meanwhile:
+# reason and exit code.
+LOST_CONTAINERS = frozenset(
+    {
+        ("Unknown", 255),  # containerd, internal/cri/server/restart.go unknownContainerStatus
+        ("ContainerStatusUnknown", 137),  # pkg/kubelet/container/runtime.go ContainerReasonStatusUnknown
+    }
+)

@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 
 from paddlejob.api import ObjectMeta
+from paddlejob.api.names import ANNOTATION_CONTAINER, CONTAINER
+from paddlejob.core import verdict
 
 # As Kubernetes writes it under `kind`.
 KindName = str
@@ -55,11 +57,16 @@ class ContainerStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     last_state: ContainerState = ContainerState()
 
 
+# A container of which no kubelet has said anything.
+NOT_TOLD = ContainerStatus()
+
+
 class PodCondition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     type: str = ""
     status: str = ""
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -72,8 +79,16 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     container_statuses: tuple[ContainerStatus, ...] = ()
 
 
+class Container(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    name: str = ""
+    restart_policy: str | None = None
+    """Its own; otherwise that of the pod."""
+
+
 class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     node_name: str = ""
+    restart_policy: str = "Never"
+    containers: tuple[Container, ...] = ()
 
 
 class Pod(Child, frozen=True, gc=False, rename="camel", kw_only=True):
@@ -82,21 +97,34 @@ class Pod(Child, frozen=True, gc=False, rename="camel", kw_only=True):
 
     @property
     def state(self) -> PodState:
-        match self.status.phase:
-            case "Succeeded":
-                return "succeeded"
-            case "Failed":
-                return "failed"
-            case "Running":
-                return "running"
-            case "Pending":
-                return "starting" if self.spec.node_name else "pending"
-            case _:
-                return "unknown"
+        return verdict.state_of(self)
+
+    @property
+    def ended(self) -> bool:
+        """Whether its program has ended, whatever else may still run in it."""
+        return self.state in ("succeeded", "failed")
 
     @property
     def finished(self) -> bool:
+        """Whether nothing runs in it any more."""
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def training(self) -> ContainerStatus:
+        """The container that trains: the one that its annotation names, else paddle, else the first of its spec."""
+        found, named = self.status.container_statuses, self.metadata.annotations.get(ANNOTATION_CONTAINER, CONTAINER)
+        for one in found:
+            if one.name == named:
+                return one
+        first = self.spec.containers[0].name if self.spec.containers else None
+        only = found[0] if len(found) == 1 else NOT_TOLD
+        return next((one for one in found if one.name == first), only)
+
+    @property
+    def restart_policy(self) -> str:
+        """Of its training container."""
+        own = next((one.restart_policy for one in self.spec.containers if one.name == self.training.name), None)
+        return own or self.spec.restart_policy
 
     @property
     def containers(self) -> tuple[ContainerStatus, ...]:

@@ -1,23 +1,30 @@
 """Disruptions told from failures: a pod that something outside its program ended.
 
-A node lost or shut down, an eviction, a preemption, a kubelet without room, somebody's `kubectl delete pod`.
+A node lost or shut down, an eviction, a preemption, a kubelet without room, somebody's `kubectl delete pod`. Which
+words of a kubelet mean what stands in `api/reasons`, each with its source.
 """
 
 from __future__ import annotations
 
 from paddlejob.api import reasons
-from paddlejob.core.children import Pod, PodCondition
+from paddlejob.core.children import Pod
+from paddlejob.core.verdict import targeted
 
 
 def is_disrupted(pod: Pod) -> bool:
     """Whether something outside the program ended the pod, or is about to."""
-    reason = pod.status.reason
-    if targeted(pod) or pod.deleting or reason in reasons.DISRUPTIONS or reason.startswith(reasons.OUT_OF):
+    if targeted(pod) or pod.deleting:
         return True
-    # A kubelet also evicts a pod that fills its disk beyond its own limit: that is the program's doing.
-    return reason == reasons.EVICTED and "exceed" not in pod.status.message
+    if reason := pod.status.reason:
+        return _is_of_the_node(reason, pod.status.message)
+    end = pod.training.state.terminated
+    if end is not None:
+        return (end.reason, end.exit_code) in reasons.LOST_CONTAINERS
+    ends = (one.state.terminated for one in pod.status.init_container_statuses)
+    return any(end and (end.reason, end.exit_code) in reasons.LOST_CONTAINERS for end in ends)
 
 
-def targeted(pod: Pod) -> PodCondition | None:
-    """What Kubernetes says of a disruption of its own."""
-    return next((one for one in pod.status.conditions if one.type == "DisruptionTarget" and one.status == "True"), None)
+def _is_of_the_node(reason: str, message: str) -> bool:
+    if reason == reasons.EVICTED:
+        return not any(words in message for words in reasons.OWN_LIMITS)
+    return reason in reasons.DISRUPTIONS or reason.startswith(reasons.OUT_OF)

@@ -13,11 +13,11 @@ from typing import Literal
 import msgspec
 
 from paddlejob.api import Failure, Job, RoleStatus, Status, World, reasons
-from paddlejob.api.names import CONTAINER, RoleName
+from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import progress, rendezvous
 from paddlejob.core.actions import AskEtcd, Body, Delete, Plan, delete
-from paddlejob.core.children import ContainerStatus, Pod, Terminated
+from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import Completed, Failed, describe, launched
 from paddlejob.core.observe import Observed
@@ -61,7 +61,7 @@ def remember(job: Job, base: Status, observed: Observed, now: datetime) -> Statu
     new = [pod for pod in exited if pod not in old][: MOST_AT_ONCE - len(old)]
     disrupted = sum(_is_disrupted(pod) for pod in new)
     comebacks = sum(
-        1 + _training(pod).restart_count for pod in new if not (_is_disrupted(pod) or _is_excused(pod, observed))
+        1 + pod.training.restart_count for pod in new if not (_is_disrupted(pod) or _is_excused(pod, observed))
     )
     return msgspec.structs.replace(
         base,
@@ -75,16 +75,16 @@ def judge(job: Job, status: Status, observed: Observed, now: datetime) -> Comple
     known = status.world or World()
     if known.completed is not None:
         # Also those that nobody wants any more: they may still be writing.
-        runs = any(not pod.finished and not pod.deleting for pod in observed.pods)
+        runs = any(not pod.ended and not pod.deleting for pod in observed.pods)
         return None if runs and now < _farewell_ends(known) else Completed()
     if failure := next(_failures(observed), None):
         return Failed(failure)
-    workers = [pod for pod in _workers(observed) if not pod.finished]
-    comebacks = known.comebacks + sum(_training(pod).restart_count for pod in workers)
+    workers = [pod for pod in _workers(observed) if not pod.ended]
+    comebacks = known.comebacks + sum(pod.training.restart_count for pod in workers)
     if comebacks <= _allowed(job, len(observed.of_role("worker")), now):
         return None
     text = f"workers exited {comebacks} times and never completed: do they run paddle.distributed.launch?"
-    worst = max(_workers(observed), key=lambda pod: _training(pod).restart_count, default=None)
+    worst = max(_workers(observed), key=lambda pod: pod.training.restart_count, default=None)
     name, end = (worst.metadata.name, _last_end(worst)) if worst else (job.metadata.name, None)
     code = end.exit_code if end else None
     return Failed(Failure(pod=name, exit_code=code, reason=reasons.TOO_MANY_COMEBACKS, message=text))
@@ -161,7 +161,7 @@ def farewell(job: Job, status: Status, observed: Observed, now: datetime) -> Pla
     if observed.etcd.forgotten:
         known = msgspec.structs.replace(world(job), forgotten=True)
         return Plan(status=msgspec.structs.replace(status, world=known), wake_at=wake_at)
-    quiet = all(pod.finished for pod in observed.pods)
+    quiet = all(pod.ended for pod in observed.pods)
     return Plan(status=status, questions=(removal,) if quiet else (), wake_at=wake_at)
 
 
@@ -230,15 +230,9 @@ def _workers(observed: Observed) -> Iterator[Pod]:
     return (slot.pod for slot in observed.of_role("worker") if slot.pod and not slot.pod.deleting)
 
 
-def _training(pod: Pod) -> ContainerStatus:
-    found = pod.status.container_statuses
-    return next((one for one in found if one.name == CONTAINER), found[0] if found else ContainerStatus())
-
-
 def _last_end(pod: Pod) -> Terminated | None:
     """How its training container ended last, also if its kubelet has started it again."""
-    container = _training(pod)
-    return container.state.terminated or container.last_state.terminated
+    return pod.training.state.terminated or pod.training.last_state.terminated
 
 
 def _allowed(job: Job, workers: int, now: datetime) -> int:

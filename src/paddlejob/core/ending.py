@@ -9,9 +9,10 @@ import msgspec
 
 from paddlejob.api import Failure, Job, reasons
 from paddlejob.core.children import Pod, Terminated
-from paddlejob.core.disruption import is_disrupted, targeted
+from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.intranet import has_names
 from paddlejob.core.observe import Observed, Slot
+from paddlejob.core.verdict import targeted
 
 # How Paddle's launcher ends when another member is gone.
 AFTER_A_PEER = frozenset({241, 250})
@@ -47,7 +48,7 @@ def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None
         return Disrupted(describe(min(disrupted, key=_order)))
     lost = [slot for slot in observed.slots if is_lost(job, observed, slot)]
     if len(lost) > missing_but_done:
-        return Disrupted(_loss(lost[0]))
+        return Disrupted(_loss(lost[0].name, lost[0].pod))
     return Failed(describe(min(failed, key=_order))) if failed else None
 
 
@@ -97,7 +98,9 @@ def deleted_after_success(job: Job, observed: Observed) -> int:
 
 def describe(pod: Pod) -> Failure:
     """What a person wants to know of a failed pod."""
-    ended = _first_failed_container(pod)
+    ended = _failed_container(pod)
+    if ended is None and pod.deleting:
+        return _loss(pod.metadata.name, pod)
     target = targeted(pod)
     causes = (pod.status.reason, target and target.reason, ended and ended.reason, reasons.ERROR)
     messages = (pod.status.message, target and target.message, ended and ended.message)
@@ -109,16 +112,18 @@ def describe(pod: Pod) -> Failure:
     )
 
 
-def _loss(slot: Slot) -> Failure:
-    target = targeted(slot.pod) if slot.pod else None
+def _loss(name: str, pod: Pod | None) -> Failure:
+    target = targeted(pod) if pod else None
     if target:
-        return Failure(pod=slot.name, reason=target.reason or reasons.POD_LOST, message=target.message)
-    return Failure(
-        pod=slot.name, reason=reasons.POD_LOST, message=f"pod {slot.name} was deleted while the job was running"
-    )
+        return Failure(pod=name, reason=target.reason or reasons.POD_LOST, message=target.message)
+    return Failure(pod=name, reason=reasons.POD_LOST, message=f"pod {name} was deleted while the job was running")
 
 
-def _first_failed_container(pod: Pod) -> Terminated | None:
+def _failed_container(pod: Pod) -> Terminated | None:
+    """Its training container; where that never ran, the first one that failed."""
+    own = pod.training.state.terminated
+    if own is not None:
+        return own if own.exit_code else None
     ended = (container.state.terminated for container in pod.containers)
     return min((end for end in ended if end and end.exit_code != 0), key=_finished_at, default=None)
 
@@ -129,12 +134,12 @@ def _finished_at(end: Terminated) -> str:
 
 def _order(pod: Pod) -> tuple[str, bool, str]:
     """Who fell first. Of those that fell in the same second, one that a lost peer or a deletion can explain is last."""
-    ended = _first_failed_container(pod)
+    ended = _failed_container(pod)
     if ended is None:
-        return ("~", False, pod.metadata.name)
+        return ("~", pod.deleting, pod.metadata.name)
     return (_finished_at(ended), pod.deleting or _after_a_peer(pod), pod.metadata.name)
 
 
 def _after_a_peer(pod: Pod) -> bool:
-    ended = _first_failed_container(pod)
+    ended = _failed_container(pod)
     return ended is not None and ended.exit_code in AFTER_A_PEER

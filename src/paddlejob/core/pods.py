@@ -19,7 +19,7 @@ from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
-from paddlejob.core.template import main_index, mapping, mappings
+from paddlejob.core.template import containers, main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 # Names of the cluster resolve on the host's network too.
@@ -36,7 +36,7 @@ def pod(job: Job, slot: Slot) -> Body:
             "name": slot.name,
             "namespace": job.metadata.namespace,
             "labels": {**mapping(meta.get("labels")), **labels(job, slot)},
-            "annotations": {**mapping(meta.get("annotations")), **_annotations(job, slot)},
+            "annotations": {**mapping(meta.get("annotations")), **_annotations(job, slot), **_trains(template)},
             "ownerReferences": [owner(job)],
             **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
         },
@@ -89,6 +89,13 @@ def _annotations(job: Job, slot: Slot) -> dict[str, str]:
     """A pod on the host's network tells its block: it holds its ports even when its job is gone before it."""
     block = block_of(job) if job.spec.network == "Host" else None
     return {n.ANNOTATION_ROLE: slot.role, **({n.ANNOTATION_PORTS: str(block)} if block else {})}
+
+
+def _trains(template: Body) -> dict[str, str]:
+    """Which container trains, where its name does not tell: a webhook may put others before it."""
+    found = containers(template)
+    name = found[main_index(found)].get("name") if found else None
+    return {n.ANNOTATION_CONTAINER: name} if isinstance(name, str) and name not in ("", n.CONTAINER) else {}
 
 
 def owner(job: Job) -> Body:

@@ -64,6 +64,8 @@ def _of_pod(job: Job, observed: Observed, pod: Pod) -> Stall | None:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Stall(condition.reason or reasons.UNSCHEDULABLE, condition.message)
+    if pod.training.state.running or pod.training.state.terminated:
+        return None  # what a sidecar waits for holds nothing up
     for container in pod.containers:
         waiting = container.state.waiting
         if waiting is None:

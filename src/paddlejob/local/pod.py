@@ -14,7 +14,7 @@ from functools import partial
 import msgspec
 
 from paddlejob.api import ObjectMeta, reasons
-from paddlejob.core.children import Pod, PodSpec, PodStatus
+from paddlejob.core.children import Container, Pod, PodSpec, PodStatus
 from paddlejob.core.template import main_index, mapping, mappings
 from paddlejob.local.container import ContainerKind, LocalContainer, RestartPolicy, timestamp
 from paddlejob.local.invocation import Setting, process
@@ -86,14 +86,19 @@ class LocalPod:
 
     def snapshot(self) -> Pod:
         inits = tuple(one.status for one in self.containers if one.kind != "main")
-        meta = msgspec.structs.replace(self.meta, deletion_timestamp=self._deleted_at)
+        grace = int(self._grace) if self.deleting else None
+        meta = msgspec.structs.replace(
+            self.meta, deletion_timestamp=self._deleted_at, deletion_grace_period_seconds=grace
+        )
         status = PodStatus(
             phase=self.phase,
             pod_ip=self._setting.address,
             init_container_statuses=inits,
             container_statuses=tuple(one.status for one in self.mains),
         )
-        return Pod(metadata=meta, spec=PodSpec("localhost"), status=status)
+        mains = tuple(Container(one.name) for one in self.mains)
+        spec = PodSpec("localhost", self._spec.get("restartPolicy", "Never"), mains)
+        return Pod(metadata=meta, spec=spec, status=status)
 
     def advance(self) -> None:
         """Start what may start now: init containers one after the other, then all others together."""
