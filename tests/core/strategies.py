@@ -86,6 +86,7 @@ statuses = st.just(Status()) | st.builds(
     disruptions=st.integers(0, 3),
     disruptions_in_a_row=st.none() | st.integers(-1, 3),
     newest_pod_time=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+    launched=st.sampled_from([None, None, False, True]),
     attempt=st.integers(0, 1),
     world=st.none()
     | st.builds(

@@ -95,6 +95,10 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     next_attempt_time: Annotated[
         Time | None, Meta(description="The earliest time at which the next attempt may begin.")
     ] = None
+    launched: Annotated[
+        bool | None,
+        Meta(description="Some pods run, and the others have been made: one that is missing from then on is lost."),
+    ] = None
     deleted_after_success: Annotated[
         int | None, Meta(description="Workers that had succeeded before somebody deleted their pods.")
     ] = None

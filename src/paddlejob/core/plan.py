@@ -186,6 +186,7 @@ def _ended(job: Job, status: Status, now: datetime) -> Status:
         status,
         completion_time=timestamp(now),
         next_attempt_time=None,
+        launched=None,
         replacing=(),
         conditions=conditions(job, status.phase, status.message, None, now),
     )

@@ -43,6 +43,7 @@ def _waiting(job: Job, base: Status, **counted: int) -> Status:
         base,
         phase="Restarting",
         attempt=base.attempt + 1,
+        launched=None,
         deleted_after_success=None,
         replacing=(),
         **fresh,
