@@ -84,6 +84,9 @@ statuses = st.just(Status()) | st.builds(
     next_attempt_time=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
     restarts=st.integers(0, 3),
     disruptions=st.integers(0, 3),
+    disruptions_in_a_row=st.none() | st.integers(-1, 3),
+    newest_pod_time=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+    launched=st.sampled_from([None, None, False, True]),
     attempt=st.integers(0, 1),
     world=st.none()
     | st.builds(
@@ -178,6 +181,7 @@ def metas(names: st.SearchStrategy[str]) -> st.SearchStrategy[ObjectMeta]:
         name=names,
         uid=words,
         deletion_timestamp=st.sampled_from([None, None, EARLIER]),
+        creation_timestamp=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
         annotations=st.sampled_from([{}, {n.ANNOTATION_ENVIRONMENT: "old"}]),
         labels=st.sampled_from([{}, {n.LABEL_ATTEMPT: "1"}]),
         owner_references=st.sampled_from([ours, ours, ours, theirs, ()]),

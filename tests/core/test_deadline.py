@@ -56,9 +56,23 @@ def test_each_restart_has_its_own_time_to_start_but_all_share_the_time_to_run() 
     world.now = NOW + seconds(100)
     world.fail("train-worker-0")
     world.turn()
-    assert next_deadline(world.job, world.job.status) == NOW + seconds(130)
-    world.now = NOW + seconds(130)
+    assert next_deadline(world.job, world.job.status) == NOW + seconds(140)  # its pause of 10 s does not count
+    world.now = NOW + seconds(140)
     assert world.turn().status.reason == "StartingDeadlineExceeded"
+
+
+def test_a_pause_longer_than_the_time_to_start_does_not_fail_the_job() -> None:
+    job = TWO.asking(starting_deadline_seconds=30, backoff_limit=9).with_status(restarts=8, attempt=8)
+    world = World(job.build())
+    world.run()
+    world.fail("train-worker-0")
+    world.turn()
+    world.wait()
+    world.settle()
+    world.empty()
+    world.now = NOW + seconds(360)
+    world.run()
+    assert world.job.status.phase == "Running"
 
 
 def test_a_restart_is_not_begun_when_the_time_to_run_is_over() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from paddlejob.api import Condition, Failure, Job
 from paddlejob.core import Create, Delete, JobEvent, Plan, Update, observe, plan
-from paddlejob.core.restart import backoff
 from tests.builders import (
     EARLIER,
     NOW,
@@ -74,10 +73,6 @@ def test_a_disruption_before_the_job_ran_waits_so_that_it_cannot_spin() -> None:
     job = TWO.with_status(phase="Starting", disruptions=2, attempt=2).build()
     pods = [one.evicted().build() for one in pods_of(job).values()]
     assert plan(job, observe(job, pods), NOW).status.next_attempt_time == "2026-05-04T12:00:40Z"
-
-
-def test_the_pause_doubles_from_ten_seconds_to_six_minutes() -> None:
-    assert [backoff(n).total_seconds() for n in (0, 1, 2, 5, 6, 10**6)] == [10, 20, 40, 320, 360, 360]
 
 
 def test_a_pause_is_never_shorter_than_it_says() -> None:

@@ -221,7 +221,8 @@ class World:
                 self._refuse(action.kind, action.name, "NameTaken", "it belongs to someone else")
             return
         self._count += 1
-        there[action.name] = replace(made, metadata=replace(made.metadata, uid=f"uid-{self._count}"))
+        meta = replace(made.metadata, uid=f"uid-{self._count}", creation_timestamp=timestamp(self.now))
+        there[action.name] = replace(made, metadata=meta)
         self.environment = action.body.get("data", self.environment)
         self.refusals.pop((action.kind, action.name), None)
 

@@ -84,9 +84,20 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     world: World | None = None
     restarts: Annotated[int, Meta(description="Restarts after a failure of the program.")] = 0
     disruptions: Annotated[int, Meta(description="Restarts after something outside the program took a pod.")] = 0
+    disruptions_in_a_row: Annotated[
+        int | None, Meta(description="Disruptions without a long quiet run between them; each makes the pauses longer.")
+    ] = None
+    newest_pod_time: Annotated[
+        Time | None,
+        Meta(description="When the newest pod was made that was there as a pod was last replaced after a disruption."),
+    ] = None
     attempt: Annotated[int, Meta(description="How many times the whole job was started again.")] = 0
     next_attempt_time: Annotated[
         Time | None, Meta(description="The earliest time at which the next attempt may begin.")
+    ] = None
+    launched: Annotated[
+        bool | None,
+        Meta(description="Some pods run, and the others have been made: one that is missing from then on is lost."),
     ] = None
     deleted_after_success: Annotated[
         int | None, Meta(description="Workers that had succeeded before somebody deleted their pods.")

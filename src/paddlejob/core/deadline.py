@@ -49,5 +49,6 @@ def _waits_since(status: Status) -> datetime | None:
     running = status.condition("Running")
     if running is None or running.status == "True":
         return None
-    # A job that was suspended was not running long before it started afresh.
-    return max(moment(running.last_transition_time), moment(status.start_time or ""))
+    # A job that was suspended was not running long before it started afresh; nor is a pause of ours its fault.
+    begun = (running.last_transition_time, status.start_time or "", status.next_attempt_time or "")
+    return max(map(moment, begun))

@@ -17,6 +17,7 @@ from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import progress, rendezvous
 from paddlejob.core.actions import AskEtcd, Body, Delete, Plan, delete
+from paddlejob.core.backoff import after_lost_pods, starts_at
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import Completed, Failed, describe, launched
@@ -59,14 +60,17 @@ def remember(job: Job, base: Status, observed: Observed, now: datetime) -> Statu
     exited = list(_exited(job, observed))
     old = [pod for pod in exited if pod.metadata.uid in job.status.replacing]
     new = [pod for pod in exited if pod not in old][: MOST_AT_ONCE - len(old)]
-    disrupted = sum(_is_disrupted(pod) for pod in new)
+    disrupted = [pod for pod in new if _is_disrupted(pod)]
     comebacks = sum(
         1 + pod.training.restart_count for pod in new if not (_is_disrupted(pod) or _is_excused(pod, observed))
     )
+    noted = after_lost_pods(base, disrupted, observed.pods, now) if disrupted else base
+    start = starts_at(noted)
     return msgspec.structs.replace(
-        base,
+        noted,
         world=msgspec.structs.replace(known, comebacks=known.comebacks + comebacks),
-        disruptions=base.disruptions + disrupted,
+        disruptions=base.disruptions + len(disrupted),
+        next_attempt_time=noted.next_attempt_time if start and start > now else None,
         replacing=tuple(pod.metadata.uid for pod in (*old, *new)),
     )
 
@@ -141,8 +145,10 @@ def builds(job: Job, observed: Observed) -> bool:
     return _trains(job, observed) and (bool(observed.pods) or (answer is not None and not answer.error))
 
 
-def fills(_: Job, __: Observed, ___: datetime) -> bool:
-    return True
+def fills(job: Job, _: Observed, now: datetime) -> bool:
+    """A lost worker is made again at once, but not one that is disrupted again and again."""
+    start = starts_at(job.status)
+    return start is None or now >= start
 
 
 def wakes_at(job: Job, observed: Observed) -> datetime | None:

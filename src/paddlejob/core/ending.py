@@ -66,7 +66,7 @@ def first_cause(job: Job, observed: Observed) -> Failure | None:
 
 def launched(job: Job, observed: Observed) -> bool:
     """Whether all pods of this attempt have existed: from then on a missing pod is a lost pod."""
-    if job.status.phase in ("Starting", "Running"):
+    if job.status.phase in ("Starting", "Running") or job.status.launched:
         return True
     if job.status.phase == "Restarting" and has_names(job):
         return all((counted := job.status.role(role)) and not counted.pending for role, _ in job.spec.roles)
@@ -76,7 +76,18 @@ def launched(job: Job, observed: Observed) -> bool:
 
 def is_lost(job: Job, observed: Observed, slot: Slot) -> bool:
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
-    return gone and launched(job, observed)
+    # By name, it may have met the others before all of them have existed.
+    met = slot.pod is not None and slot.pod.state == "running"
+    return gone and (met or launched(job, observed))
+
+
+def launches(job: Job, observed: Observed) -> bool:
+    """By name, pods run while others still wait for a node: whether all have existed since, which no phase tells."""
+    if not has_names(job) or job.status.phase in ("Starting", "Running"):
+        return False
+    pods = [slot.pod for slot in observed.slots if slot.pod]
+    meet = len(pods) == len(observed.slots) and any(pod.state == "running" or pod.finished for pod in pods)
+    return bool(job.status.launched) or meet
 
 
 def deleted_after_success(job: Job, observed: Observed) -> int:

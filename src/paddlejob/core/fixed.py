@@ -25,7 +25,11 @@ environment = shared_environment
 
 
 def remember(job: Job, base: Status, observed: Observed, _: datetime) -> Status:
-    return msgspec.structs.replace(base, deleted_after_success=ending.deleted_after_success(job, observed) or None)
+    return msgspec.structs.replace(
+        base,
+        deleted_after_success=ending.deleted_after_success(job, observed) or None,
+        launched=ending.launches(job, observed) or None,
+    )
 
 
 def judge(
@@ -40,7 +44,8 @@ def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:
 
 
 def phase(job: Job, _: Status, observed: Observed) -> Phase:
-    launched = ending.launched(job, observed)
+    # What the status remembers apart from the phase does not change it: some pods may still wait for a node.
+    launched = ending.launched(job, observed) and not job.status.launched
     if launched and mends(job, observed):
         return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
     return progress.phase((_state(job, observed, slot) for slot in observed.slots), launched)
@@ -51,7 +56,8 @@ def stall(_: Job, __: Observed) -> None:
 
 
 def reported(status: Status, _: bool) -> Status:
-    return status
+    """Once all pods are placed, the phase tells that they have existed."""
+    return msgspec.structs.replace(status, launched=None) if status.phase in ("Starting", "Running") else status
 
 
 def builds(_: Job, __: Observed) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 from paddlejob.api import Failure, Job, Status
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Action, Plan
+from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
 from paddlejob.core.conditions import conditions
@@ -25,7 +26,7 @@ from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
-from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, starts_at, waits
+from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, waits
 from paddlejob.core.stalls import spec_stall, stall
 from paddlejob.core.steps import first_step
 from paddlejob.core.suspend import suspended
@@ -104,6 +105,7 @@ def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
         mode=job.spec.mode,
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
+        next_attempt_time=believed(job.status, now),
         **{name: life.counts(job, observed, name) for name, _ in job.spec.roles},
     )
     base = life.remember(job, base, observed, now)
@@ -146,6 +148,8 @@ def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datet
     cause = leftover_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
+    start = starts_at(base)
+    pauses = start is not None and now < start  # an elastic job may run meanwhile
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
     # While a restart goes on, what led to it is the best answer to "why is it not running".
@@ -155,7 +159,7 @@ def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datet
     status = msgspec.structs.replace(
         explained,
         phase=current,
-        next_attempt_time=base.next_attempt_time if again else None,
+        next_attempt_time=base.next_attempt_time if again or pauses else None,
         reason=cause.reason if cause else explained.reason,
         message=cause.message if cause else explained.message,
         conditions=conditions(job, current, "", cause, now),
@@ -182,6 +186,7 @@ def _ended(job: Job, status: Status, now: datetime) -> Status:
         status,
         completion_time=timestamp(now),
         next_attempt_time=None,
+        launched=None,
         replacing=(),
         conditions=conditions(job, status.phase, status.message, None, now),
     )

@@ -1,6 +1,6 @@
 """Replacing a single pod, where Paddle can take a member back: workers of a PS job without gloo.
 
-Every failure counts against backoffLimit and waits as a restart of the whole job would; a disruption does neither.
+Every failure counts against backoffLimit; both it and a disruption wait as a restart of the whole job would.
 A pod is counted before it is deleted, by its UID in the status: however often we look, it counts once.
 """
 
@@ -12,12 +12,11 @@ import msgspec
 
 from paddlejob.api import Job, Status
 from paddlejob.core.actions import Delete, delete
+from paddlejob.core.backoff import after_lost_pods, backoff, not_before, starts_at
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import deleted_after_success, is_lost
 from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed, Slot
-from paddlejob.core.restart import backoff, not_before, starts_at
-from paddlejob.core.times import timestamp
 
 # The status names the pods that are being replaced, and its size must not grow with the job: the others wait in turn.
 MOST_AT_ONCE = 8
@@ -35,17 +34,17 @@ def replacing(job: Job, base: Status, observed: Observed, now: datetime) -> Stat
     broken = [slot.pod for slot in observed.slots if slot.pod and _broken(job, observed, slot)]
     known = [pod for pod in broken if pod.metadata.uid in job.status.replacing]
     new = [pod for pod in broken if pod not in known][: MOST_AT_ONCE - len(known)]
-    failed = sum(not is_disrupted(pod) for pod in new)
+    disrupted = [pod for pod in new if is_disrupted(pod)]
+    failed = len(new) - len(disrupted)
     if base.restarts + failed > job.spec.backoff_limit:
         return None
-    start = timestamp(now) if new else base.next_attempt_time
-    if failed:
-        start = not_before(now + backoff(base.restarts + failed - 1))
+    noted = after_lost_pods(base, disrupted, observed.pods, now) if disrupted else base
+    start = not_before(now + backoff(base.restarts + failed - 1)) if failed else ""
     return msgspec.structs.replace(
-        base,
+        noted,
         restarts=base.restarts + failed,
-        disruptions=base.disruptions + len(new) - failed,
-        next_attempt_time=start,
+        disruptions=base.disruptions + len(disrupted),
+        next_attempt_time=max(start, noted.next_attempt_time or "") or None,
         replacing=tuple(pod.metadata.uid for pod in (*known, *new)),
     )
 

@@ -1,7 +1,7 @@
 """Whole-job restarts: Paddle cannot take a lost member back, so all pods go and a new attempt begins.
 
-A failure of the program counts against backoffLimit and waits longer each time. A disruption is counted apart; a job
-that was running starts again at once, one that never got so far waits too, so that it cannot spin.
+A failure of the program counts against backoffLimit, a disruption is counted apart. How long each waits stands in
+`backoff`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import msgspec
 
 from paddlejob.api import Job, RoleStatus, Status, reasons
 from paddlejob.core.actions import Delete, delete
+from paddlejob.core.backoff import after_lost_attempt, backoff, in_a_row, not_before, starts_at
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
 from paddlejob.core.stalls import Stall
-from paddlejob.core.times import LONG_AGO, moment, timestamp
+from paddlejob.core.times import LONG_AGO, moment
 
-FIRST_BACKOFF = timedelta(seconds=10)
-LONGEST_BACKOFF = timedelta(minutes=6)
-ONE_SECOND = timedelta(seconds=1)
 BREATH = timedelta(seconds=2)
 # How long after its grace period a pod may still be there before somebody should look.
 PATIENCE = timedelta(seconds=30)
@@ -28,41 +26,29 @@ PATIENCE = timedelta(seconds=30)
 def next_attempt(job: Job, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
     """The status in which a new attempt waits for its start; None when no restart is left."""
     if isinstance(end, Disrupted):
-        ran = job.status.phase == "Running"
-        start = timestamp(now) if ran else not_before(now + backoff(base.disruptions))
-        return _waiting(job, base, start, disruptions=base.disruptions + 1)
+        noted = after_lost_attempt(job, base, now)
+        return _waiting(job, noted, disruptions=base.disruptions + 1)
     if base.restarts < job.spec.backoff_limit:
-        return _waiting(job, base, not_before(now + backoff(base.restarts)), restarts=base.restarts + 1)
+        start = not_before(now + backoff(base.restarts))
+        # A long quiet run counts as one even if the program itself ended it.
+        row = base.disruptions_in_a_row and in_a_row(job, base, now)
+        noted = msgspec.structs.replace(base, next_attempt_time=start, disruptions_in_a_row=row)
+        return _waiting(job, noted, restarts=base.restarts + 1)
     return None
 
 
-def backoff(restarts: int) -> timedelta:
-    """10 s, 20 s, 40 s … up to 6 min."""
-    return min(LONGEST_BACKOFF, FIRST_BACKOFF * (1 << min(restarts, 10)))
-
-
-def _waiting(job: Job, base: Status, start: str, **counted: int) -> Status:
+def _waiting(job: Job, base: Status, **counted: int) -> Status:
     fresh = {name: RoleStatus(pending=asked.replicas, ready=f"0/{asked.replicas}") for name, asked in job.spec.roles}
     return msgspec.structs.replace(
         base,
         phase="Restarting",
         attempt=base.attempt + 1,
-        next_attempt_time=start,
+        launched=None,
         deleted_after_success=None,
         replacing=(),
         **fresh,
         **counted,
     )
-
-
-def not_before(start: datetime) -> str:
-    """A time in whole seconds that is not earlier."""
-    return timestamp(start if start.microsecond == 0 else start + ONE_SECOND)
-
-
-def starts_at(status: Status) -> datetime | None:
-    """When the attempt that waits may begin."""
-    return moment(status.next_attempt_time) if status.next_attempt_time else None
 
 
 def waits(job: Job, observed: Observed, now: datetime) -> bool:

@@ -23,6 +23,8 @@ def suspended(job: Job, observed: Observed, base: Status) -> Status | None:
         attempt=base.attempt + (1 if begun else 0),
         start_time=None,
         next_attempt_time=None,
+        disruptions_in_a_row=0 if base.disruptions else None,
+        launched=None,
         deleted_after_success=None,
         replacing=(),
         reason="",

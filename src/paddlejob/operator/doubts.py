@@ -62,7 +62,7 @@ class Doubts:
         for pod in self._pods.owned_by(job.metadata.uid):
             if _lacks_labels(pod, job.metadata.name):
                 yield pod.metadata.name
-        if job.status.phase in LAUNCHED:
+        if job.status.phase in LAUNCHED or job.status.launched:
             namespace = job.metadata.namespace
             yield from (name for name in pod_names(job) if self._pods.get((namespace, name)) is None)
 

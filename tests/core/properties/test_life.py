@@ -117,6 +117,11 @@ class Life(RuleBasedStateMachine):
         assert self.world.job.status.restarts <= self.limit
 
     @invariant()
+    def no_pause_is_longer_than_six_minutes(self) -> None:
+        written = self.world.plan().status.next_attempt_time
+        assert written is None or moment(written) <= self.world.now + timedelta(minutes=6, seconds=1)
+
+    @invariant()
     def a_suspended_job_gets_no_pods(self) -> None:
         if self.world.job.spec.suspend and self.world.job.status.phase == "Suspended":
             assert not self.world.plan().creates

@@ -5,6 +5,7 @@ and leads every job to an end that is true.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from paddlejob.api import Job
 from paddlejob.api.status import as_json
 from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Service, observe, plan
+from paddlejob.core.times import moment
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
 from tests.core.strategies import EXAMPLES, children, jobs, runnable_jobs
 from tests.core.world import World, asks, attempt_of, cut
@@ -46,6 +48,9 @@ def test_plan_is_total_and_pure(job: Job, there: Children) -> None:
     assert plan(job, seen, NOW) == made
     msgspec.json.encode([one.body for one in made.creates])
     msgspec.json.encode(as_json(made.status))
+    if job.metadata.deletion_timestamp is None and not made.status.finished:
+        longest = NOW + timedelta(minutes=6, seconds=1)
+        assert moment(made.status.next_attempt_time or "") <= longest  # whoever wrote the one before
 
 
 @many
