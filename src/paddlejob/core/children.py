@@ -15,6 +15,8 @@ from paddlejob.api import ObjectMeta
 
 # As Kubernetes writes it under `kind`.
 KindName = str
+# As RBAC has it.
+Verb = Literal["create", "update", "patch", "delete"]
 PodState = Literal["pending", "starting", "running", "failed", "succeeded", "unknown"]
 
 
