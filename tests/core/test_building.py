@@ -134,13 +134,23 @@ def test_a_touch_names_the_config_map_it_is_for() -> None:
 
 
 REFUSED: dict[str, tuple[Job, Refusal, list[str]]] = {
-    "a pod is held back, the others are not": (BY_ADDRESS, a_refusal("Pod", "train-worker-0"), [*PODS[:2], PODS[3]]),
-    "until its time has come": (BY_ADDRESS, a_refusal("Pod", "train-worker-0", seconds=0), PODS),
+    "a pod is refused, and the others wait with it": (BY_ADDRESS, a_refusal("Pod", "train-worker-0"), []),
+    "then one goes ahead, and not the same again": (
+        BY_ADDRESS,
+        a_refusal("Pod", "train-ps-0", seconds=0),
+        [PODS[1]],
+    ),
+    "a name is taken, the others are not": (
+        BY_ADDRESS,
+        a_refusal("Pod", "train-worker-0", "NameTaken"),
+        [*PODS[:2], PODS[3]],
+    ),
+    "until its time has come": (BY_ADDRESS, a_refusal("Pod", "train-worker-0", "NameTaken", seconds=0), PODS),
     "of another kind: nothing is held back": (BY_ADDRESS, a_refusal("Service", "train-worker-0"), PODS),
     "a service is held back, and the pods wait with it": (
         BY_SERVICE,
         a_refusal("Service", "train-ps-0"),
-        [CONFIG_MAP, *SERVICES[1:]],
+        [CONFIG_MAP],
     ),
 }
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from paddlejob.api import ObjectMeta, OwnerReference
-from paddlejob.core import KINDS, ConfigMap, Pod, observe
+from paddlejob.api import Job, ObjectMeta, OwnerReference
+from paddlejob.core import KINDS, Child, ConfigMap, Pod, Refusal, observe
+from paddlejob.core.children import Verb
 from paddlejob.core.kind import Kind
-from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, a_service, pods_of
+from tests.builders import PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, a_service, pods_of
 
 STRANGER = a_job().with_uid("another").build()
 
@@ -74,9 +76,48 @@ def test_a_pod_beyond_the_places_is_seen_but_fills_none() -> None:
     assert [slot.pod for slot in seen.slots] == [None]
 
 
-def test_only_fresh_refusals_hold_back() -> None:
-    fresh, stale = a_refusal("Pod", "a", seconds=1), a_refusal("Pod", "b", seconds=0)
-    assert observe(a_job().build(), refusals=[fresh, stale]).held_back(NOW) == {("Pod", "a")}
+def refused(verb: Verb, kind: str = "Pod", name: str = "train-worker-0") -> Refusal:
+    return replace(a_refusal(kind, name), verb=verb)
+
+
+POD = a_pod().of(a_job().build(), "worker", 0)
+MATTERS: dict[str, tuple[Refusal, Job, list[Child], bool]] = {
+    "a pod to create, not there": (refused("create"), a_job().build(), [], True),
+    "a pod to create, there by now": (refused("create"), a_job().build(), [POD.build()], False),
+    "a pod to delete, there": (refused("delete"), a_job().build(), [POD.build()], True),
+    "a pod to delete, going by now": (refused("delete"), a_job().build(), [POD.deleting().build()], False),
+    "a pod to delete, gone by now": (refused("delete"), a_job().build(), [], False),
+    "a pod to touch, starting": (refused("patch"), a_job().build(), [POD.placed().build()], True),
+    "a pod to touch, running by now": (refused("patch"), a_job().build(), [POD.running().build()], False),
+    "a pod to touch, going by now": (refused("patch"), a_job().build(), [POD.placed().deleting().build()], False),
+    "a pod to touch, gone by now": (refused("patch"), a_job().build(), [], False),
+    "a ConfigMap of an earlier attempt": (
+        refused("update", "ConfigMap", "train"),
+        a_job().with_status(attempt=1).build(),
+        [a_config_map(a_job().build())],
+        True,
+    ),
+    "a ConfigMap of this attempt by now": (
+        refused("update", "ConfigMap", "train"),
+        a_job().build(),
+        [a_config_map(a_job().build())],
+        False,
+    ),
+    "ports to reserve": (refused("patch", "PaddleJob", "train"), a_job().by("Host").build(), [], True),
+    "ports that are reserved by now": (
+        refused("patch", "PaddleJob", "train"),
+        a_job().by("Host").with_ports(20000).build(),
+        [],
+        False,
+    ),
+    "a job to delete": (refused("delete", "PaddleJob", "train"), a_job().with_ports(20000).build(), [], True),
+}
+
+
+@pytest.mark.parametrize("case", MATTERS)
+def test_a_refusal_matters_as_long_as_what_was_refused_is_to_be_done(case: str) -> None:
+    refusal, job, children, expected = MATTERS[case]
+    assert bool(observe(job, children, [refusal]).refusals) == expected
 
 
 STATES: dict[str, tuple[PodBuilder, str, bool]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from paddlejob.core import Refusal, observe, plan
 from paddlejob.core.observe import Ports
@@ -22,6 +23,9 @@ def asked(
 
 
 ONE_POD = tuple(pods_of(HOST.build()).values())[:1]
+UNWRITTEN, LONG_UNWRITTEN = (
+    replace(a_refusal("PaddleJob", "train", "Forbidden", seconds), verb="patch") for seconds in (30, -1)
+)
 CASES: dict[str, tuple[list[str], list[str]]] = {
     "by address nothing is reserved": (asked(a_job()), ["Pod"]),
     "on the host's network ports come first": (asked(HOST), ["40 ports"]),
@@ -33,8 +37,8 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "an older job has some, none are free": (asked(HOST.with_ports(20000), Ports(full="1,2", disputed=True)), []),
     "a job that has pods stays where it is": (asked(HOST.with_ports(20000), Ports(disputed=True), ONE_POD), ["Pod"]),
     "by address nobody disputes": (asked(a_job(), Ports(disputed=True)), ["Pod"]),
-    "refused a moment ago": (asked(HOST, refusals=(a_refusal("PaddleJob", "train", "Forbidden"),)), []),
-    "refused a while ago": (asked(HOST, refusals=(a_refusal("PaddleJob", "train", "Forbidden", -1),)), ["40 ports"]),
+    "refused a moment ago": (asked(HOST, refusals=(UNWRITTEN,)), []),
+    "refused a while ago": (asked(HOST, refusals=(LONG_UNWRITTEN,)), ["40 ports"]),
 }
 
 

@@ -117,7 +117,7 @@ def test_nothing_is_made_before_its_time() -> None:
     assert created == ["train-worker-0", "train-worker-1"]
 
 
-def test_a_pod_that_does_not_go_is_told_with_its_node() -> None:
+def test_a_pod_of_an_earlier_attempt_that_does_not_go_is_told_with_its_node() -> None:
     job, old = restarting(TWO), TWO.build()
     late = pods_of(old)["train-worker-0"].running().placed("node-7").deleting()
     soon = plan(job, observe(job, [late.build()]), NOW)

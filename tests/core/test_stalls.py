@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from paddlejob.core import Etcd, Observed, Pod, Refusal, observe, plan
 from paddlejob.core.children import ContainerState, PodCondition, PodStatus, Terminated, Waiting
@@ -102,8 +103,13 @@ CASES: dict[str, tuple[Stall | None, Stall | None]] = {
         Stall("Forbidden", "Pod train-worker-0: Forbidden says the API server (and 2 more like it)"),
     ),
     "a refusal counts before what pods say": (
-        why(a_pod().unschedulable("no nodes"), refusals=(a_refusal("ConfigMap", "train", "NameTaken"),)),
-        Stall("NameTaken", "ConfigMap train: NameTaken says the API server"),
+        why(a_pod().unschedulable("no nodes"), refusals=(a_refusal("Pod", "train-worker-1", "NameTaken"),)),
+        Stall("NameTaken", "Pod train-worker-1: NameTaken says the API server"),
+    ),
+    "the API server failed for a moment": (why(refusals=(a_refusal("Pod", "train-worker-1", "ServerError"),)), None),
+    "the API server fails again and again": (
+        why(refusals=(replace(a_refusal("Pod", "train-worker-1", "ServerError"), times=3),)),
+        Stall("ServerError", "Pod train-worker-1: ServerError says the API server"),
     ),
 }
 

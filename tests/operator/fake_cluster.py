@@ -88,6 +88,10 @@ class FakeCluster:
         """The next requests of this sort meet the fault instead."""
         self._faults += [(method, plural, fault)] * times
 
+    def allow_all(self) -> None:
+        """No request meets a fault any more."""
+        self._faults.clear()
+
     def lose_answers(self, method: str, plural: str, times: int) -> None:
         """The next requests of this sort are carried out, and nobody hears of it."""
 

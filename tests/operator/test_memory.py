@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+from msgspec.structs import replace
+
 from paddlejob.api import Status
-from paddlejob.core import Create, Plan, Refusal
+from paddlejob.core import Create, Delete, Plan, Refusal, Touch
 from paddlejob.operator.memory import Memory
 from tests.builders import NOW, a_job
 
@@ -39,12 +42,53 @@ def test_success_clears_the_memory_and_the_delay() -> None:
     assert delays(memory, REFUSED, 1) == [2]
 
 
-def test_what_was_not_tried_is_still_refused() -> None:
+def test_a_name_that_is_taken_stays_so_when_another_was_free() -> None:
     memory, job = Memory(), a_job().build()
-    memory.remember(job, TRIED, REFUSED)
+    memory.remember(job, TRIED, TAKEN)
     other = Plan(status=Status(), actions=(Create("Pod", "train-worker-1", {}),))
     memory.remember(job, other, ())
     assert [one.name for one in memory.refusals(job)] == ["train-worker-0"]
+
+
+OTHER_POD = Plan(status=Status(), actions=(Create("Pod", "train-worker-1", {}),))
+OTHER_KIND = Plan(status=Status(), actions=(Create("Service", "train-worker-0", {}),))
+OTHER_VERB = Plan(status=Status(), actions=(Delete("Pod", "train-worker-1", "uid"), Touch("train-worker-1", "a", "b")))
+
+
+def test_what_went_ahead_and_passed_lets_the_others_follow() -> None:
+    memory, job = Memory(), a_job().build()
+    memory.remember(job, TRIED, REFUSED)
+    assert memory.remember(job, OTHER_POD, ())
+    assert memory.refusals(job) == ()
+
+
+@pytest.mark.parametrize("tried", [OTHER_KIND, OTHER_VERB], ids=["another kind", "other verbs"])
+def test_what_passed_of_another_sort_says_nothing(tried: Plan) -> None:
+    memory, job = Memory(), a_job().build()
+    memory.remember(job, TRIED, REFUSED)
+    assert not memory.remember(job, tried, ())
+    assert [one.name for one in memory.refusals(job)] == ["train-worker-0"]
+
+
+def test_every_sort_has_its_own_delay() -> None:
+    memory, job = Memory(), a_job().build()
+    assert delays(memory, REFUSED, 3) == [2, 4, 8]
+    memory.remember(job, OTHER_VERB, (replace(REFUSED[0], verb="delete"),))
+    assert (memory.refusals(job)[-1].retry_at - NOW) == timedelta(seconds=2)
+
+
+def test_what_often_passes_by_itself_is_tried_again_soon() -> None:
+    failed = (replace(REFUSED[0], reason="ServerError"),)
+    assert delays(Memory(), failed, 4) == [0.25, 0.5, 1, 2]
+
+
+def test_a_status_that_is_refused_waits_ever_longer_until_it_is_written() -> None:
+    memory, job = Memory(), a_job().build()
+    assert memory.pause_before_status(job, NOW) == 0
+    assert [memory.status_refused(job, REFUSED[0], NOW) for _ in range(3)] == [2, 4, 8]
+    assert memory.pause_before_status(job, NOW + timedelta(seconds=5)) == 3
+    memory.status_written(job, 5.0, only_counts=False)
+    assert memory.pause_before_status(job, NOW) == 0
 
 
 def test_a_round_without_creates_changes_nothing() -> None:

@@ -15,10 +15,12 @@ TOO_MANY_PODS = "TooManyPods"  # it asks for more pods than a job may have; like
 NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
 NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job
-FORBIDDEN = "Forbidden"  # the API server or an admission policy forbids one
+FORBIDDEN = "Forbidden"  # the API server or an admission policy forbids one, or forbids to change or delete one
 INVALID = "Invalid"  # the API server calls one invalid, most often the pod template
+WEBHOOK_FAILED = "WebhookFailed"  # an admission webhook that the API server must ask does not answer
+SERVER_ERROR = "ServerError"  # the API server itself fails at an object of the job
 IMAGE_PULL = "ImagePull"  # the image of a container cannot be pulled; the kubelet has several words for that
-PODS_REMAIN = "PodsRemain"  # a restart waits for a pod of the earlier attempt that is still there
+PODS_REMAIN = "PodsRemain"  # a pod was deleted and is still there, long after its grace period
 ETCD_MISSING = "EtcdMissing"  # an elastic job, and neither it nor the operator names an etcd
 ETCD_ADDRESS = "EtcdAddress"  # its etcd is not given as ADDRESS:PORT
 ETCD_NOT_ALLOWED = "EtcdNotAllowed"  # its etcd is at an address to which the operator does not talk for a job
@@ -76,6 +78,8 @@ EVICTED = "Evicted"  # the kubelet of a pod ended it: its node lacked something,
 CONTAINER_STALLS = frozenset(
     {CREATE_CONTAINER_CONFIG_ERROR, CREATE_CONTAINER_ERROR, RUN_CONTAINER_ERROR, CRASH_LOOP_BACK_OFF}
 )
+# What often passes by itself within a second.
+PASSING = frozenset({WEBHOOK_FAILED, SERVER_ERROR})
 # While an image cannot be pulled the kubelet alternates between these; a person needs one word: IMAGE_PULL.
 IMAGE_STALLS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"}

@@ -6,17 +6,18 @@ Each is a closed set. Bodies are Kubernetes objects as plain data, ready to be s
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from paddlejob.api import Status
-from paddlejob.core.children import Child, KindName
+from paddlejob.core.children import Child, KindName, Verb
 
 Body = dict[str, Any]
 
 
 class Create(msgspec.Struct, frozen=True):
+    verb: ClassVar[Verb] = "create"
     kind: KindName
     name: str
     body: Body
@@ -25,6 +26,7 @@ class Create(msgspec.Struct, frozen=True):
 class Delete(msgspec.Struct, frozen=True, gc=False):
     """Delete exactly this object: a later one of the same name has another UID and stays."""
 
+    verb: ClassVar[Verb] = "delete"
     kind: KindName
     name: str
     uid: str
@@ -33,6 +35,7 @@ class Delete(msgspec.Struct, frozen=True, gc=False):
 class Update(msgspec.Struct, frozen=True):
     """Put a new body in the place of exactly this object."""
 
+    verb: ClassVar[Verb] = "update"
     kind: KindName
     name: str
     uid: str
@@ -42,6 +45,8 @@ class Update(msgspec.Struct, frozen=True):
 class Touch(msgspec.Struct, frozen=True, gc=False):
     """Set an annotation on a pod, so that its kubelet looks at it now."""
 
+    verb: ClassVar[Verb] = "patch"
+    kind: ClassVar[KindName] = "Pod"
     name: str
     annotation: str
     value: str

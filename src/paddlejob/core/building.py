@@ -18,6 +18,7 @@ from paddlejob.core.intranet import has_names
 from paddlejob.core.kind import Missing
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
+from paddlejob.core.refusals import permitted
 from paddlejob.core.reserving import needs_ports
 
 
@@ -30,8 +31,7 @@ def build(job: Job, observed: Observed, now: datetime) -> Iterator[Action]:
     first = _missing(job, observed, now, before_pods=True)
     one = next(first, None)
     wanted = chain((one,), first) if one else _missing(job, observed, now, before_pods=False)
-    held = observed.held_back(now)
-    yield from (lack.make() for lack in wanted if (lack.kind, lack.name) not in held)
+    yield from (lack.make() for lack in permitted(wanted, observed, now))
     yield from _touches(job, observed)
 
 

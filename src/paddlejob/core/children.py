@@ -17,6 +17,8 @@ from paddlejob.core import verdict
 
 # As Kubernetes writes it under `kind`.
 KindName = str
+# As RBAC has it.
+Verb = Literal["create", "update", "patch", "delete"]
 PodState = Literal["pending", "starting", "running", "failed", "succeeded", "unknown"]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from paddlejob.api import Condition, Job, reasons
+from paddlejob.api import Condition, Job, Status, reasons
 from paddlejob.api.status import ConditionStatus, ConditionType, Phase
 from paddlejob.core.stalls import Stall
 from paddlejob.core.times import timestamp
@@ -27,6 +27,16 @@ def conditions(job: Job, phase: Phase, message: str, stall: Stall | None, now: d
     elif job.status.condition("Stalled"):
         made.append(_condition(job, "Stalled", False, (reasons.PROGRESSING, ""), now))
     return tuple(made)
+
+
+def with_stall(job: Job, status: Status, stall: Stall | None, now: datetime) -> tuple[Condition, ...]:
+    """The conditions of a status that stays as it is otherwise."""
+    before = status.condition("Stalled")
+    if stall is None and (before is None or before.status == "False"):
+        return status.conditions
+    why = (stall.reason, stall.message) if stall else (reasons.PROGRESSING, "")
+    others = tuple(one for one in status.conditions if one.type != "Stalled")
+    return (*others, _condition(job, "Stalled", stall is not None, why, now))
 
 
 def _condition(job: Job, type_: ConditionType, holds: bool, why: tuple[str, str], now: datetime) -> Condition:

@@ -38,7 +38,9 @@ def config_map(job: Job, data: dict[str, str]) -> Body:
 def missing(job: Job, observed: Observed, _: datetime) -> Iterator[Missing]:
     data = life_of(job).environment(job, observed) if observed.config_map is None else None
     if data is not None:
-        yield Missing(CONFIG_MAPS.name, job.metadata.name, partial(_write, job, data, observed.old_config_map))
+        old = observed.old_config_map
+        make = partial(_write, job, data, old)
+        yield Missing(CONFIG_MAPS.name, job.metadata.name, make, "update" if old else "create")
 
 
 def _write(job: Job, data: dict[str, str], old: Child | None) -> Create | Update:

@@ -21,8 +21,9 @@ def _events(job: Job, before: Status, after: Status) -> Iterator[JobEvent]:
     if before.phase in (None, "Suspended") and after.phase != "Suspended" and _makes_pods(job, after):
         pods = " and ".join(f"{role.replicas} {name}" for name, role in job.spec.roles)
         yield JobEvent("Normal", reasons.CREATED, f"creating {pods} pods in {after.mode} mode", attempt)
-    if _stall_reason(after) and _stall_reason(after) != _stall_reason(before):
-        yield JobEvent("Warning", after.reason, after.message, attempt)
+    stall = after.condition("Stalled")
+    if stall and _stall_reason(after) and _stall_reason(after) != _stall_reason(before):
+        yield JobEvent("Warning", stall.reason, stall.message, attempt)
     if _count(after) != _count(before):
         whole = after.attempt != before.attempt
         note = after.message or "replacing a lost worker; the others keep running"

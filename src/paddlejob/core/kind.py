@@ -13,7 +13,7 @@ import msgspec
 
 from paddlejob.api import Job
 from paddlejob.core.actions import Create, Update
-from paddlejob.core.children import Child, KindName
+from paddlejob.core.children import Child, KindName, Verb
 from paddlejob.core.observe import Observed
 
 C = TypeVar("C", bound=Child)
@@ -26,6 +26,7 @@ class Missing(NamedTuple):
     kind: KindName
     name: str
     make: Callable[[], Create | Update]
+    verb: Verb = "create"
 
 
 class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):

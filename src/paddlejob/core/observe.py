@@ -11,20 +11,23 @@ from typing import TypeVar, cast
 import msgspec
 
 from paddlejob.api.names import RoleName
-from paddlejob.core.children import Child, KindName, Pod, PodState
+from paddlejob.core.children import Child, KindName, Pod, PodState, Verb
 from paddlejob.core.reach import EVERYWHERE, Reach
 
 C = TypeVar("C", bound=Child)
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An object that the world did not let us make, why, and when to try again."""
+    """What the world did not let us do to an object, why, and when to try again."""
 
     kind: KindName
     name: str
     reason: str
     message: str
     retry_at: datetime
+    verb: Verb = "create"
+    times: int = 1
+    """How often in a row it was refused, or something like it."""
 
 
 class Ports(msgspec.Struct, frozen=True):
@@ -82,6 +85,7 @@ class Observed(msgspec.Struct, frozen=True):
     old_config_map: Child | None = None
     """The ConfigMap while it holds the environment of an earlier attempt."""
     refusals: tuple[Refusal, ...] = ()
+    """Those that still matter: what was refused is neither done nor pointless by now."""
     taken: frozenset[tuple[KindName, str]] = frozenset()
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
     etcd: Etcd = NO_ETCD
@@ -96,7 +100,3 @@ class Observed(msgspec.Struct, frozen=True):
 
     def of_role(self, role: RoleName) -> tuple[Slot, ...]:
         return tuple(slot for slot in self.slots if slot.role == role)
-
-    def held_back(self, now: datetime) -> frozenset[tuple[KindName, str]]:
-        """What cannot be made now: its name is taken, or it was refused so lately that asking again is pestering."""
-        return self.taken | {(refusal.kind, refusal.name) for refusal in self.refusals if now < refusal.retry_at}

@@ -6,28 +6,30 @@ It looks at what is, never at which event came.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain
 
 import msgspec
 
-from paddlejob.api import Failure, Job, Status
+from paddlejob.api import Condition, Failure, Job, Status
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
-from paddlejob.core.conditions import conditions
+from paddlejob.core.conditions import conditions, with_stall
 from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
 from paddlejob.core.events import events
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.observe import Observed
+from paddlejob.core.refusals import Wish, is_permitted, permitted
+from paddlejob.core.remaining import remaining_stall, remaining_stalls_at
 from paddlejob.core.replace import remove, replaceable, replacing
 from paddlejob.core.reserving import reserve
-from paddlejob.core.restart import clear, clears_at, leftover_stall, leftover_stalls_at, next_attempt, waits
-from paddlejob.core.stalls import spec_stall, stall
+from paddlejob.core.restart import clear, clears_at, next_attempt, waits
+from paddlejob.core.stalls import Stall, refusal_stall, spec_stall, stall
 from paddlejob.core.steps import first_step
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
@@ -42,8 +44,8 @@ def plan(job: Job, observed: Observed, now: datetime) -> Plan:
         if job.status.phase == end:
             return _after(job, life, end, observed, now)
     status = _status(job, life, observed, now)
-    timers = (starts_at(status), clears_at(status), next_deadline(job, status), leftover_stalls_at(observed))
-    others = (life.wakes_at(job, observed), *(refusal.retry_at for refusal in observed.refusals))
+    timers = (starts_at(status), clears_at(status), next_deadline(job, status))
+    others = (life.wakes_at(job, observed), *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
@@ -53,17 +55,36 @@ def plan(job: Job, observed: Observed, now: datetime) -> Plan:
 
 def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datetime) -> Plan:
     """A job that has ended: what it leaves is removed, and at last perhaps the job itself."""
-    cleaned, status = clean(job.spec.cleaning, end, observed), _final(job, observed, now)
-    if left := life.farewell(job, status, observed, now):
-        return _doing(left, cleaned)
-    if is_expired(job, now):
-        return Plan(status=status, expired=True)
-    return _doing(Plan(status=status, wake_at=earliest(now, expires_at(job))), cleaned)
+    # What was refused while it lived is not wanted any more, but for what has to go.
+    refusals = tuple(one for one in observed.refusals if one.verb == "delete")
+    observed = msgspec.structs.replace(observed, refusals=refusals)
+    status = _final(job, observed, now)
+    planned = life.farewell(job, status, observed, now)
+    may_go = planned is None and is_permitted(Wish("delete", job.kind, job.metadata.name), observed, now)
+    if may_go and is_expired(job, now):
+        return Plan(status=status, events=events(job, status), expired=True)
+    planned = planned or Plan(status=status, wake_at=expires_at(job))
+    return msgspec.structs.replace(
+        _doing(planned, clean(job.spec.cleaning, end, observed), observed, now),
+        events=events(job, status),
+        wake_at=earliest(now, planned.wake_at, *_retries(observed, now)),
+    )
 
 
-def _doing(planned: Plan, actions: Iterable[Action]) -> Plan:
-    step = first_step(actions)
+def _doing(planned: Plan, actions: Iterable[Action], observed: Observed, now: datetime) -> Plan:
+    step = first_step(permitted(actions, observed, now))
     return msgspec.structs.replace(planned, actions=step.actions, more=step.more)
+
+
+def _retries(observed: Observed, now: datetime) -> Iterator[datetime | None]:
+    """When what was refused may be tried again, and when somebody should look at what does not go."""
+    yield remaining_stalls_at(observed, now)
+    yield from (refusal.retry_at for refusal in observed.refusals)
+
+
+def _leaving_stall(observed: Observed, now: datetime) -> Stall | None:
+    """Of a job that only has to get rid of its pods."""
+    return remaining_stall(observed, now) or refusal_stall(observed.refusals)
 
 
 def _leave(job: Job) -> Plan:
@@ -74,12 +95,13 @@ def _leave(job: Job) -> Plan:
 
 
 def _final(job: Job, observed: Observed, now: datetime) -> Status:
-    """An end stays as it is; only what led to it may be seen later."""
-    cause = first_cause(job, observed)
-    if cause is None or cause == job.status.failure:
-        return job.status
-    failed = _failed(job.status, cause)
-    return msgspec.structs.replace(failed, conditions=conditions(job, "Failed", failed.message, None, now))
+    """An end stays as it is; only what led to it may be seen later, and what keeps it from being cleaned up."""
+    cause, status = first_cause(job, observed), job.status
+    if cause is not None and cause != status.failure:
+        status = _failed(status, cause)
+        status = msgspec.structs.replace(status, conditions=conditions(job, "Failed", status.message, None, now))
+    held_up = _leaving_stall(observed, now)
+    return msgspec.structs.replace(status, conditions=with_stall(job, status, held_up, now))
 
 
 def _work(job: Job, life: Life, observed: Observed, status: Status, now: datetime) -> Plan:
@@ -89,14 +111,15 @@ def _work(job: Job, life: Life, observed: Observed, status: Status, now: datetim
         return Plan(status=status)
     gone = (*clear(job, observed, now), *remove(job, observed))
     if gone or waits(job, observed, now) or status.phase == "Suspended" or spec_stall(job):
-        return _doing(Plan(status=status), gone)
+        return _doing(Plan(status=status), gone, observed, now)
     builds = life.builds(job, observed)
     planned = Plan(
         status=status,
         questions=life.asks(job, observed, now),
         ports=reserve(job, observed, now) if builds else 0,
     )
-    return _doing(planned, chain(life.removes(job, observed), build(job, observed, now) if builds else ()))
+    wanted = chain(life.removes(job, observed), build(job, observed, now) if builds else ())
+    return _doing(planned, wanted, observed, now)
 
 
 def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
@@ -113,7 +136,8 @@ def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
     if isinstance(end, Completed):
         return _ended(job, _completed(base), now)
     if held := suspended(job, observed, base):
-        return msgspec.structs.replace(held, conditions=conditions(job, "Suspended", "", None, now))
+        cause = _leaving_stall(observed, now)
+        return _explained(held, cause, conditions(job, "Suspended", "", cause, now))
     if end is None:
         going_on = _going_on(job, life, observed, base, now)
     elif replaced := _replaced(job, observed, base, end.failure, now):
@@ -145,7 +169,7 @@ def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted,
 
 def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
     own = life.stall(job, observed)
-    cause = leftover_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
+    cause = remaining_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
     start = starts_at(base)
@@ -153,18 +177,18 @@ def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datet
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
     # While a restart goes on, what led to it is the best answer to "why is it not running".
-    explained = (
+    why = (
         _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")
     )
-    status = msgspec.structs.replace(
-        explained,
-        phase=current,
-        next_attempt_time=base.next_attempt_time if again or pauses else None,
-        reason=cause.reason if cause else explained.reason,
-        message=cause.message if cause else explained.message,
-        conditions=conditions(job, current, "", cause, now),
-    )
-    return life.reported(status, own is not None)
+    later = base.next_attempt_time if again or pauses else None
+    status = msgspec.structs.replace(why, phase=current, next_attempt_time=later)
+    return life.reported(_explained(status, cause, conditions(job, current, "", cause, now)), own is not None)
+
+
+def _explained(status: Status, cause: Stall | None, said: tuple[Condition, ...]) -> Status:
+    if cause is None:
+        return msgspec.structs.replace(status, conditions=said)
+    return msgspec.structs.replace(status, reason=cause.reason, message=cause.message, conditions=said)
 
 
 def _completed(base: Status) -> Status:

@@ -11,6 +11,9 @@ from datetime import datetime
 from paddlejob.api import Job
 from paddlejob.core.observe import Observed
 from paddlejob.core.ports import block_of, ports_needed
+from paddlejob.core.refusals import Wish, is_permitted
+
+CONFIG_MAP = "ConfigMap"
 
 
 def needs_ports(job: Job, observed: Observed) -> bool:
@@ -24,5 +27,6 @@ def reserve(job: Job, observed: Observed, now: datetime) -> int:
     """How many ports to ask for now. None while no block is free: the end of another job is what the job waits for."""
     if not needs_ports(job, observed) or observed.ports.full:
         return 0
-    held = observed.held_back(now) & {(job.kind, job.metadata.name), ("ConfigMap", job.metadata.name)}
-    return 0 if held else ports_needed(job)
+    name = job.metadata.name
+    wishes = (Wish("patch", job.kind, name), Wish("create", CONFIG_MAP, name))
+    return ports_needed(job) if all(is_permitted(wish, observed, now) for wish in wishes) else 0

@@ -10,17 +10,14 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from paddlejob.api import Job, RoleStatus, Status, reasons
+from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.backoff import after_lost_attempt, backoff, in_a_row, not_before, starts_at
 from paddlejob.core.ending import Disrupted, Failed
 from paddlejob.core.observe import Observed
-from paddlejob.core.stalls import Stall
 from paddlejob.core.times import LONG_AGO, moment
 
 BREATH = timedelta(seconds=2)
-# How long after its grace period a pod may still be there before somebody should look.
-PATIENCE = timedelta(seconds=30)
 
 
 def next_attempt(job: Job, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
@@ -71,26 +68,3 @@ def clears_at(status: Status) -> datetime:
     if running is None or status.phase != "Restarting":
         return LONG_AGO
     return moment(running.last_transition_time) + BREATH
-
-
-def leftover_stall(observed: Observed, now: datetime) -> Stall | None:
-    """By a pod of an earlier attempt that does not go: its kubelet does not answer, or a finalizer holds it."""
-    late = [pod for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp) and now >= _overdue(at)]
-    if not late:
-        return None
-    pod = min(late, key=lambda pod: pod.metadata.name)
-    where = f" on node {pod.spec.node_name}" if pod.spec.node_name else ""
-    text = (
-        f"{len(late)} pods of an earlier attempt are still there: {pod.metadata.name}{where}: if the node is lost for"
-        " good, delete the Node, or force-delete the pod; otherwise look for a finalizer"
-    )
-    return Stall(reasons.PODS_REMAIN, text)
-
-
-def leftover_stalls_at(observed: Observed) -> datetime | None:
-    """When it is time to call that a stall."""
-    return min((_overdue(at) for pod in observed.leftovers if (at := pod.metadata.deletion_timestamp)), default=None)
-
-
-def _overdue(deleted_at: str) -> datetime:
-    return moment(deleted_at) + PATIENCE

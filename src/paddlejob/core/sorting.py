@@ -15,6 +15,7 @@ from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import NO_ETCD, NO_PORTS, Etcd, Observed, Ports, Refusal, Slot
 from paddlejob.core.pods import PODS
+from paddlejob.core.ports import block_of
 
 
 def observe(
@@ -44,7 +45,7 @@ def observe(
         config_map=config_map if is_current else None,
         leftovers=tuple(pod for name, pod in pods.items() if name not in current),
         old_config_map=None if is_current else config_map,
-        refusals=tuple(refusals),
+        refusals=tuple(one for one in refusals if _matters(job, one, own, ports)),
         taken=frozenset(
             (kind.name, name)
             for kind in KINDS
@@ -54,6 +55,22 @@ def observe(
         etcd=etcd,
         ports=ports,
     )
+
+
+def _matters(job: Job, refusal: Refusal, own: dict[KindName, dict[str, Child]], ports: Ports) -> bool:
+    """Whether what was refused is still to be done, as far as its object tells."""
+    if refusal.kind == job.kind:
+        return refusal.verb == "delete" or block_of(job) is None or ports.disputed
+    child = own.get(refusal.kind, {}).get(refusal.name)
+    match refusal.verb:
+        case "create":
+            return child is None
+        case "update":
+            return child is None or _attempt(child) != str(job.status.attempt)
+        case "patch":
+            return isinstance(child, Pod) and child.state == "starting" and not child.deleting
+        case _:
+            return child is not None and not child.deleting
 
 
 def _attempt(child: Child) -> str:

@@ -1,17 +1,20 @@
 """Stalls: what holds up a job that has not ended, in words for a person.
 
 `spec_stall` looks at the job itself, `stall` at the world around it: there the first cause in order of severity counts,
-with how many pods share it. Stalls of elastic jobs alone stand in `rendezvous`, that of a restart in `restart`.
+with how many pods share it. Stalls of elastic jobs alone stand in `rendezvous`, those by pods
+that do not go in `remaining`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import msgspec
 
 from paddlejob.api import Job, reasons, rules
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import environment_key
-from paddlejob.core.observe import Observed
+from paddlejob.core.observe import Observed, Refusal
 from paddlejob.core.ports import ports_needed
 from paddlejob.core.reserving import needs_ports
 
@@ -21,6 +24,10 @@ RULES = (
     (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
     (rules.AT_MOST, reasons.TOO_MANY_PODS),
 )
+
+
+# The first pauses are short: it is told within two seconds.
+TOLD_AFTER = 3
 
 
 class Stall(msgspec.Struct, frozen=True):
@@ -34,10 +41,8 @@ def stall(job: Job, observed: Observed) -> Stall | None:
             f"there are no {ports_needed(job)} free ports in a row in the operator's --port-range {observed.ports.full}"
         )
         return Stall(reasons.NO_PORTS, f"{lack}: the job continues when another job ends, or with a wider range")
-    if observed.refusals:
-        first, more = observed.refusals[0], len(observed.refusals) - 1
-        others = f" (and {more} more like it)" if more else ""
-        return Stall(first.reason, f"{first.kind} {first.name}: {first.message}{others}")
+    if refused := refusal_stall(observed.refusals):
+        return refused
     if observed.taken:
         kind, name = min(observed.taken)
         return Stall(
@@ -50,6 +55,16 @@ def stall(job: Job, observed: Observed) -> Stall | None:
     name, first_cause = causes[0]
     same = sum(cause.reason == first_cause.reason for _, cause in causes)
     return Stall(first_cause.reason, f"{same} of {len(observed.slots)} pods: {name}: {first_cause.message}")
+
+
+def refusal_stall(refusals: Iterable[Refusal]) -> Stall | None:
+    """By the first of them. What often passes by itself is told when it came a few times in a row."""
+    told = [one for one in refusals if one.reason not in reasons.PASSING or one.times >= TOLD_AFTER]
+    if not told:
+        return None
+    first, more = min(told, key=lambda one: (one.verb, one.kind, one.name)), len(told) - 1
+    others = f" (and {more} more like it)" if more else ""
+    return Stall(first.reason, f"{first.kind} {first.name}: {first.message}{others}")
 
 
 def spec_stall(job: Job) -> Stall | None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
+import msgspec
 import structlog
 
 from paddlejob.api import Job, reasons
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_JOB
 from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Pod, Refusal, Touch, Update
-from paddlejob.core.children import KindName
+from paddlejob.core.refusals import Asked, Group, Wish, concerns_one
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
     ApiAlreadyExists,
@@ -26,6 +27,7 @@ from paddlejob.kube.errors import (
     ApiForbidden,
     ApiInvalid,
     ApiNotFound,
+    ApiServerError,
     KubeError,
     delay_asked,
 )
@@ -58,12 +60,31 @@ class Hands:
         self, job: Job, planned: Plan, now: datetime, *, heard: Callable[[], None] = lambda: None
     ) -> tuple[Refusal, ...]:
         """What is done to the job and to what it owns. `heard` is told of every answer."""
-        calls: list[Call] = [partial(self._do, job, action, now) for action in planned.actions]
+        name = job.metadata.name
+        wanted: list[tuple[Asked, Call]] = [(action, partial(self._do, job, action, now)) for action in planned.actions]
         if planned.ports:
-            calls.append(partial(self._reserve, job, now))
+            wanted.append((Wish("patch", job.kind, name), partial(self._reserve, job)))
         if planned.expired:
-            calls.append(partial(self._delete_job, job))
+            wanted.append((Wish("delete", job.kind, name), partial(self._delete_job, job)))
+        closed: set[Group] = set()
+        calls = [partial(self._try, asked, call, closed, now) for asked, call in wanted]
         return await self._all(job, calls, heard)
+
+    async def _try(self, asked: Asked, call: Call, closed: set[Group], now: datetime) -> Refusal | None:
+        """Ask, unless something like it was refused a moment ago: then the next look decides."""
+        group = (asked.verb, asked.kind)
+        if group in closed:
+            return None
+        try:
+            refused = await call()
+        except ApiError as error:
+            refused = refusal(asked, error, now)
+        if refused is None:
+            return None
+        if not concerns_one(refused):
+            closed.add(group)
+        log.warning("refused", verb=asked.verb, kind=asked.kind, name=asked.name, error=refused.message)
+        return msgspec.structs.replace(refused, verb=asked.verb)
 
     async def find(self, job: Job, names: Iterable[str], now: datetime) -> None:
         """Ask for pods that are in doubt. Those that are the job's get their labels back; the others are gone."""
@@ -75,8 +96,18 @@ class Hands:
 
         try:
             await self._all(job, [partial(ask, name) for name in names])
+        except ApiError as error:
+            await self.complain(job, refusal(Wish("patch", Pod.__name__, ""), error, now), now)
+            raise
         finally:
             await self.send_events(job, told(job, adopted), now)
+
+    async def complain(self, job: Job, refused: Refusal, now: datetime) -> None:
+        """Tell in an event what the status cannot tell. What often passes by itself is not worth one."""
+        if refused.reason not in reasons.PASSING:
+            what = f"{refused.kind} {refused.name}".strip()
+            note = f"{what}: {refused.message}"
+            await self.send_events(job, [JobEvent("Warning", refused.reason, note, job.status.attempt)], now)
 
     async def send_events(self, job: Job, events: Iterable[JobEvent], now: datetime) -> None:
         await self._all(job, [partial(self._send_event, job, event, now) for event in events])
@@ -114,19 +145,18 @@ class Hands:
             case Create():
                 return await self._create(job, action, now)
             case Delete():
-                return await self._delete(job, action, now)
+                await self._delete(job, action)
             case Update():
-                return await self._update(job, action, now)
+                await self._update(job, action)
             case Touch():
-                return await self._touch(job, action, now)
+                await self._touch(job, action)
+        return None
 
     async def _create(self, job: Job, action: Create, now: datetime) -> Refusal | None:
         try:
             made: Child = await self._client.create(CHILDREN[action.kind], job.metadata.namespace, action.body)
         except ApiAlreadyExists:
             return await self._met(job, action, now)
-        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
-            return _refusal(action.kind, action.name, error, now)
         self._cache.wrote(made)
         log.info("created", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
         return None
@@ -153,65 +183,54 @@ class Hands:
                 await self._send_event(job, event, now)
             return None
         await self._send_event(job, labels_missing(job, f"{action.kind} {action.name}"), now)
-        return await self._update(job, Update(action.kind, action.name, found.metadata.uid, action.body), now)
+        await self._update(job, Update(action.kind, action.name, found.metadata.uid, action.body))
+        return None
 
-    async def _update(self, job: Job, action: Update, now: datetime) -> Refusal | None:
+    async def _update(self, job: Job, action: Update) -> None:
         key = (job.metadata.namespace, action.name)
         body = {**action.body, "metadata": {**action.body["metadata"], "uid": action.uid}}
         try:
             made: Child = await self._client.replace(CHILDREN[action.kind], key, body)
         except (ApiNotFound, ApiConflict):
-            return None  # another one has come or goes: the watch tells
-        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
-            return _refusal(action.kind, action.name, error, now)
+            return  # another one has come or goes: the watch tells
         self._cache.wrote(made)
         log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
-        return None
 
     async def _delete_job(self, job: Job) -> None:
         with contextlib.suppress(ApiNotFound, ApiConflict):
             await self._client.delete(JOBS, key_of(job), uid=job.metadata.uid)
             log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
-    async def _delete(self, job: Job, action: Delete, now: datetime) -> Refusal | None:
+    async def _delete(self, job: Job, action: Delete) -> None:
         key = (job.metadata.namespace, action.name)
         try:
             with self._cache.doubts.expecting(action.uid):
                 await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
         except (ApiNotFound, ApiConflict):
-            return None  # gone, or a newer object of the same name that is not meant
-        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
-            return _refusal(action.kind, action.name, error, now)
+            return  # gone, or a newer object of the same name that is not meant
         self._cache.deleted(action.kind, key, action.uid)
         log.info("deleted", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
-        return None
 
-    async def _reserve(self, job: Job, now: datetime) -> Refusal | None:
+    async def _reserve(self, job: Job) -> None:
         block = self._cache.ports.choose(job)
         if block is None:
-            return None
+            return
         meta = {"resourceVersion": job.metadata.resource_version, "annotations": {ANNOTATION_PORTS: str(block.first)}}
         try:
             written = await self._client.patch(JOBS, key_of(job), {"metadata": meta})
         except (ApiNotFound, ApiConflict):
-            return None  # gone, or changed meanwhile: the change brings a new look, which finds the same block
-        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
-            return _refusal(job.kind, job.metadata.name, error, now)
+            return  # gone, or changed meanwhile: the change brings a new look, which finds the same block
         self._cache.jobs.wrote(written)
         log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
-        return None
 
-    async def _touch(self, job: Job, action: Touch, now: datetime) -> Refusal | None:
+    async def _touch(self, job: Job, action: Touch) -> None:
         key = (job.metadata.namespace, action.name)
         body = {"metadata": {"annotations": {action.annotation: action.value}}}
         try:
             touched = await self._client.patch(PODS, key, body)
         except ApiNotFound:
-            return None
-        except (ApiForbidden, ApiInvalid, ApiBadRequest) as error:
-            return _refusal("Pod", action.name, error, now)
+            return
         self._cache.wrote(touched)
-        return None
 
     async def _send_event(self, job: Job, event: JobEvent, now: datetime) -> None:
         """Events are a courtesy: a job never waits for one."""
@@ -223,9 +242,15 @@ class Hands:
             log.warning("event not sent", job=job.metadata.name, reason=event.reason, error=str(error))
 
 
-def _refusal(kind: KindName, name: str, error: ApiError, now: datetime) -> Refusal:
-    if isinstance(error, ApiForbidden):
-        reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
-    else:
-        reason = reasons.INVALID
-    return Refusal(kind, name, reason, error.message, now)
+def refusal(asked: Asked, error: ApiError, now: datetime) -> Refusal:
+    """What is remembered of an answer. What another look settles, or a pause that the server asks for, is raised."""
+    match error:
+        case ApiForbidden():
+            reason = reasons.QUOTA_EXCEEDED if "exceeded quota" in error.message else reasons.FORBIDDEN
+        case ApiServerError():
+            reason = reasons.WEBHOOK_FAILED if "failed calling webhook" in error.message else reasons.SERVER_ERROR
+        case ApiInvalid() | ApiBadRequest():
+            reason = reasons.INVALID
+        case _:
+            raise error
+    return Refusal(asked.kind, asked.name, reason, error.message, now + timedelta(seconds=delay_asked(error)))

@@ -17,12 +17,13 @@ import structlog
 
 from paddlejob.api import Job
 from paddlejob.core import Plan, plan
-from paddlejob.kube.errors import KubeError, delay_asked
+from paddlejob.core.refusals import Wish
+from paddlejob.kube.errors import ApiError, KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
 from paddlejob.kube.queue import WorkQueue
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.meeting import Meetings
-from paddlejob.operator.apply import Hands
+from paddlejob.operator.apply import Hands, refusal
 from paddlejob.operator.cache import Cache, wanted_pods
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
@@ -137,7 +138,14 @@ class Loop:
     async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
         """Events go out before the status: a written status tells the next leader that its events were sent."""
         await self.hands.send_events(job, planned.events, now)
-        return await self.reporter.report(job, planned.status)
+        if (pause := self.memory.pause_before_status(job, now)) > 0:
+            return pause
+        try:
+            return await self.reporter.report(job, planned.status)
+        except ApiError as error:
+            refused = refusal(Wish("patch", job.kind, "status"), error, now)
+            await self.hands.complain(job, refused, now)
+            return self.memory.status_refused(job, refused, now)
 
     def _forget_previous(self, key: Key, job: Job | None) -> None:
         """A name may come back as another job; what was remembered belongs to the old one."""

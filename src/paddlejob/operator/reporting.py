@@ -83,7 +83,13 @@ def only_counts(before: Status, after: Status) -> bool:
         conditions=before.conditions,
         **{role: before.role(role) for role in ROLES},
     )
-    return quiet == before
+    return quiet == before and _stall(before) == _stall(after)
+
+
+def _stall(status: Status) -> tuple[str, str] | None:
+    """What holds it up, also after its end."""
+    found = status.condition("Stalled")
+    return (found.status, found.reason) if found else None
 
 
 def _succeeded(status: Status) -> int:
