@@ -17,6 +17,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--keep", action="store_true", help="keep the folder even if everything held")
     asked = parser.parse_args()
     seed = SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     folder = Path(tempfile.mkdtemp(prefix=f"chaos-{seed}-"))
@@ -27,7 +28,8 @@ def main() -> int:
     if complaints:
         print(f"{len(complaints)} complaints with SEED={seed}; all that happened is in {folder}")
         return 1
-    shutil.rmtree(folder)
+    if not asked.keep:
+        shutil.rmtree(folder)
     print("Everything held.")
     return 0
 

@@ -71,7 +71,7 @@ def parse(line: bytes) -> Call | None:
     sub = f"/{target['subresource']}" if "subresource" in target else ""
     return Call(
         verb=record["verb"],
-        resource=target.get("resource", record["requestURI"]) + sub,
+        resource=target.get("resource", record.get("requestURI", "")) + sub,
         name=target.get("name") or said.get("metadata", {}).get("name", ""),
         code=record.get("responseStatus", {}).get("code", 0),
         who=ids[0].removeprefix("JTI="),

@@ -1,0 +1,35 @@
+"""A campaign with another seed in each run, for as long as SECONDS says; the seed gives the same campaign again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from random import SystemRandom
+
+import pytest
+
+from tests.chaos.campaign import a_script, run
+from tests.cluster.binaries import Binaries
+
+SECONDS = float(os.environ.get("SECONDS") or 120)
+# Time for calm and for the end, which take as long as they must.
+LONGEST = SECONDS + 600
+
+
+@pytest.mark.campaign
+@pytest.mark.timeout(LONGEST)
+def test_whatever_happens_the_rules_hold(binaries: Binaries) -> None:
+    seed = int(os.environ.get("SEED") or SystemRandom().randrange(10**6))
+    print(f"make chaos SECONDS={SECONDS:g} SEED={seed}")
+    folder = Path(tempfile.mkdtemp(prefix=f"chaos-{seed}-"))
+    complaints = run(binaries, folder, seed, SECONDS)
+    told = "\n".join(map(str, complaints))
+    assert not complaints, f"make chaos SECONDS={SECONDS:g} SEED={seed} (all that happened is in {folder}):\n{told}"
+    shutil.rmtree(folder)
+
+
+def test_the_same_seed_gives_the_same_campaign() -> None:
+    assert a_script(7, 60) == a_script(7, 60)
+    assert a_script(7, 60) != a_script(8, 60)
