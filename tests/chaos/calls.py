@@ -118,6 +118,11 @@ class Calls:
     _claims: list[Call] = field(default_factory=list)
     _hot: set[str] = field(default_factory=set)
 
+    @property
+    def leads(self) -> str:
+        """The token of the process that was the last to write the lease."""
+        return self._claims[-1].who if self._claims else ""
+
     def hear(self, calls: Iterable[Call]) -> None:
         """All calls up to some moment, in any order; later ones come with the next call."""
         heard = sorted(calls, key=lambda call: call.received)

@@ -37,7 +37,7 @@ from tests.scenarios.desk import Desk
 NAMESPACE = "chaos"
 NODES = ("node-1", "node-2", "node-3")
 JOBS_PER_SECOND = 0.5
-SECONDS_PER_TROUBLE = 1.2
+SECONDS_PER_TROUBLE = 0.7
 TURN = 0.1
 # Silent watches are noticed after 75 s, a dead leader after 15 s, and then everything has to be done.
 CALM = 240.0
@@ -73,7 +73,6 @@ class Campaign:
     world: World
     watching: Watching
     conductor: Conductor
-    calls: Calls
     audit: AuditLog
     log: TextIO
     changes: TextIO
@@ -109,7 +108,7 @@ class Campaign:
             self.model.see(change)
             self.changes.write(json.dumps([change.seen_at, change.kind, change.type, change.body]) + "\n")
         self.conductor.turn(now)
-        self.calls.hear(self.audit.calls())
+        self.world.calls.hear(self.audit.calls())
         self._look(now)
         time.sleep(TURN)
 
@@ -118,7 +117,7 @@ class Campaign:
         self._quiet_since = None if busy else self._quiet_since or now
         for complaint in (*settling.silent(self.model, now, self._quiet_since), *settling.astray(self.model, now)):
             self._complain(complaint)
-        for complaint in (*self.model.complaints, *self.calls.complaints, *self._healthy_deletes()):
+        for complaint in (*self.model.complaints, *self.world.calls.complaints, *self._healthy_deletes()):
             self._complain(complaint)
         for replica in self.world.replicas:
             replica.measure()
@@ -128,7 +127,7 @@ class Campaign:
 
     def _healthy_deletes(self) -> Iterator[Complaint]:
         for uid, complaint in self.model.unjustified.items():
-            if uid in self.calls.deleted:
+            if uid in self.world.calls.deleted:
                 yield complaint
 
     def _submit(self, order: Order) -> None:
@@ -178,7 +177,7 @@ class Campaign:
             for word in ("Traceback", "defect, will try again"):
                 if word in text:
                     self._complain(Complaint("operators have no defects", replica.name, f"{word} in {replica.log}"))
-        self._tell(f"{sum(self.calls.of_process.values())} calls for {len(self.model.jobs)} jobs")
+        self._tell(f"{sum(self.world.calls.of_process.values())} calls for {len(self.model.jobs)} jobs")
 
     def _left(self) -> list[str]:
         kinds = {plural: self.world.path(plural) for plural in ("pods", "services", "configmaps")}
@@ -230,7 +229,6 @@ def run(binaries: Binaries, folder: Path, seed: int, seconds: float) -> list[Com
             world,
             stack.enter_context(Watching(plane, NAMESPACE)),
             Conductor(world.desk, world.model, etcd),
-            Calls({order.name: _pods(order) for order in script.orders}),
             AuditLog(plane.layout.audit_log),
             log,
             changes,
@@ -241,8 +239,9 @@ def run(binaries: Binaries, folder: Path, seed: int, seconds: float) -> list[Com
 def _world(plane: ControlPlane, folder: Path, script: Script, etcd: EtcdServer, stack: ExitStack) -> World:
     flags = (f"--namespace={NAMESPACE}", "--leader-elect", f"--etcd-server={etcd.address}")
     replicas = tuple(Replica(plane, folder, f"operator-{number}", flags) for number in range(2))
+    pods = {order.name: _pods(order) for order in script.orders}
     model = Model({order.name: order for order in script.orders})
-    world = World(plane, Desk(plane, NAMESPACE), replicas, model, NODES)
+    world = World(plane, Desk(plane, NAMESPACE), replicas, model, Calls(pods), etcd, NODES)
     for node in NODES:
         add_node(world, node)
     for replica in replicas:

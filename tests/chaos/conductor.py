@@ -31,8 +31,13 @@ class Conductor:
             if order is None or job.gone or job.deleting or job.finished:
                 continue
             self._wake(job, order, now)
+            if order.spec.get("suspend") and job.spec.get("suspend") and now - self._first_seen(job, now) > order.runs:
+                self._desk.change(job.name, {"suspend": False})
             if order.fate in ("completes", "fails"):
                 self._play(job, order, now)
+
+    def _first_seen(self, job: JobLife, now: float) -> float:
+        return self._together.setdefault((job.uid,), now)
 
     def _wake(self, job: JobLife, order: Order, now: float) -> None:
         """Kubelets come to the pods of a slow job at last."""

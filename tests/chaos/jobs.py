@@ -61,6 +61,8 @@ def random_order(rng: Random, number: int, at: float) -> Order:
     }
     if shape in ("ps", "heter"):
         spec["withGloo"] = rng.choice((0, 1, 2))
+    if rng.random() < 0.08:
+        spec["suspend"] = True
     if policy := rng.choice(POLICIES):
         spec["cleanPodPolicy"] = policy
     return Order(number, at, shape, fate, spec, failures, round(rng.uniform(2, 12), 1), slow)

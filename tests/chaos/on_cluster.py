@@ -61,6 +61,14 @@ def _evict(world: World, pod: str) -> None:
         world.desk.api.post(world.path("pods", f"{pod}/eviction"), body)
 
 
+def stop_etcd(world: World, _: Trouble) -> Undo:
+    """The one where elastic jobs meet."""
+    if world.etcd.process.pid is None:
+        raise Missed("it is stopped already")
+    world.etcd.stop()
+    return world.etcd.start
+
+
 def set_quota(world: World, trouble: Trouble) -> Undo:
     """No more pods than there are now, or a few."""
     live = sum(len(job.live) for job in world.model.jobs.values())
@@ -73,7 +81,7 @@ def set_quota(world: World, trouble: Trouble) -> Undo:
 def set_policy(world: World, trouble: Trouble) -> Undo:
     """Refuses something for one job."""
     group, resource, operation = REFUSED[trouble.dice % len(REFUSED)]
-    job = world.going(trouble.job).name
+    job = world.job(trouble.job).name
     name = f"policy-{trouble.dice}-{job}"
     rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": [operation], "resources": [resource]}
     what = "oldObject" if operation == "DELETE" else "object"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tests.chaos.world import Missed, Undo, World
+from tests.chaos.world import Undo, World
 from tests.cluster.api import ApiError
 from tests.scenarios.desk import Json
 
@@ -33,7 +33,7 @@ WORDS: tuple[Json, ...] = (
 
 
 def suspend(world: World, trouble: Trouble) -> Undo:
-    name = world.going(trouble.job).name
+    name = world.job(trouble.job).name
     world.desk.change(name, {"suspend": True})
 
     def resume() -> None:
@@ -44,7 +44,7 @@ def suspend(world: World, trouble: Trouble) -> Undo:
 
 
 def edit(world: World, trouble: Trouble) -> None:
-    job = world.going(trouble.job)
+    job = world.job(trouble.job)
     order = world.model.orders[job.name]
     if order.fate in ("completes", "fails"):
         world.desk.change(job.name, EDITS[trouble.dice % len(EDITS)])
@@ -53,20 +53,18 @@ def edit(world: World, trouble: Trouble) -> None:
 
 
 def scale(world: World, trouble: Trouble) -> None:
-    job = world.going(trouble.job)
-    if not job.spec.get("elastic"):
-        raise Missed(f"{job.name} is not elastic")
+    job = world.job(trouble.job, lambda job: job.spec.get("elastic") and not job.finished)
     world.desk.change(job.name, {"worker": {"replicas": 2 + trouble.dice % 3}})
 
 
 def write_status(world: World, trouble: Trouble) -> None:
-    job = world.going(trouble.job)
+    job = world.job(trouble.job)
     world.model.meddled(job.name)
     world.desk.api.merge(world.job_path(f"{job.name}/status"), {"status": WORDS[trouble.dice % len(WORDS)]})
 
 
 def delete_child(world: World, trouble: Trouble) -> None:
-    job = world.going(trouble.job)
+    job = world.job(trouble.job)
     if job.spec.get("intranet") == "Service" and trouble.dice % 2 and job.live:
         world.desk.api.delete(world.path("services", job.live[trouble.slot % len(job.live)].name))
     else:
@@ -74,5 +72,5 @@ def delete_child(world: World, trouble: Trouble) -> None:
 
 
 def delete(world: World, trouble: Trouble) -> None:
-    job = world.job(trouble.job)
+    job = world.job(trouble.job, lambda _: True)
     world.desk.delete(job.name, propagationPolicy=("Background", "Foreground")[trouble.dice % 2])

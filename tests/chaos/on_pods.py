@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tests.chaos.world import Missed, Undo, World
+from tests.chaos.world import Undo, World
 from tests.cluster.api import ApiError
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def evict(world: World, trouble: Trouble) -> None:
 
 def end(world: World, trouble: Trouble) -> None:
     """As a kubelet ends pods whose node lacks memory."""
-    pod = world.pod(trouble.job, trouble.slot)
-    if not pod.running:
-        raise Missed(f"{pod.name} does not run")
+    pod = world.pod(trouble.job, trouble.slot, lambda pod: pod.running)
     world.desk.steer(pod.name, ends="evicted", after="0s")
 
 
@@ -58,12 +56,7 @@ def hold(world: World, trouble: Trouble) -> Undo:
 
 def move(world: World, trouble: Trouble) -> None:
     """Its sandbox is made anew before its containers run."""
-    waiting = [
-        pod for pod in world.going(trouble.job).live if pod.phase == "Pending" and pod.address and not pod.deleting
-    ]
-    if not waiting:
-        raise Missed(f"{trouble.job} has no pod with an address that does not run yet")
-    pod = waiting[trouble.slot % len(waiting)]
+    pod = world.pod(trouble.job, trouble.slot, lambda pod: pod.phase == "Pending" and pod.address)
     address = f"10.99.{trouble.dice // 250 % 250}.{1 + trouble.dice % 250}"
     status = {"podIP": address, "podIPs": [{"ip": address}]}
     world.desk.api.merge(world.path("pods", f"{pod.name}/status"), {"status": status})

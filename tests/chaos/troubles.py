@@ -35,7 +35,7 @@ class Trouble:
     lasts: float
     job: str  # for pods and jobs
     slot: int  # the how-manieth pod of it, around the corner
-    replica: int  # for operators
+    replica: int  # for operators: 0 is the one that leads, 1 the other
     dice: int  # whatever else has to be decided
 
     @property
@@ -47,7 +47,11 @@ class Trouble:
         return self.kind.do(world, self)
 
     def __str__(self) -> str:
-        whom = {"operator": f"operator {self.replica}", "pod": f"{self.job} pod {self.slot}", "job": self.job}
+        whom = {
+            "operator": "of the one that waits" if self.replica else "of the leader",
+            "pod": f"{self.job} pod {self.slot}",
+            "job": self.job,
+        }
         return f"{self.name} {whom.get(self.kind.whom, '')} {self.lasts:.1f} s".replace("  ", " ")
 
 
@@ -72,6 +76,7 @@ KINDS: dict[str, Kind] = {
     "sandbox changed": Kind(on_pods.move, "pod", 5),
     "node lost": Kind(on_cluster.lose_node, "cluster", 2, 70.0),
     "node drained": Kind(on_cluster.drain_node, "cluster", 2),
+    "etcd stopped": Kind(on_cluster.stop_etcd, "cluster", 1, 15.0),
     "quota": Kind(on_cluster.set_quota, "cluster", 2, 20.0),
     "policy": Kind(on_cluster.set_policy, "job", 6, 20.0),
     "name taken": Kind(on_cluster.take_name, "job", 3, 20.0),
@@ -92,7 +97,7 @@ def random_troubles(rng: Random, seconds: float, orders: Sequence[Order], pause:
         name = rng.choice(names)
         near = [one.name for one in orders if _is_near(one, at, name)] or [orders[0].name]
         lasts = rng.uniform(1.0, KINDS[name].longest)
-        made = Trouble(at, name, lasts, rng.choice(near), rng.randrange(8), rng.randrange(2), rng.randrange(2**16))
+        made = Trouble(at, name, lasts, rng.choice(near), rng.randrange(8), rng.choice((0, 0, 1)), rng.randrange(2**16))
         if made.kind.whom != "operator" or at % WAVE < WAVE * CREST:
             troubles.append(made)
         at += rng.expovariate(1 / pause)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.chaos.calls import Calls
 from tests.chaos.lives import JobLife, PodLife
 from tests.chaos.model import Model
 from tests.chaos.replica import Replica
 from tests.cluster.control_plane import ControlPlane
+from tests.etcd.server import EtcdServer
 from tests.scenarios.desk import Desk
 
 Undo = Callable[[], None]
@@ -24,32 +26,33 @@ class World:
     desk: Desk
     replicas: tuple[Replica, ...]
     model: Model
+    calls: Calls
+    etcd: EtcdServer
     nodes: tuple[str, ...]  # those that may be lost
 
-    def job(self, name: str) -> JobLife:
-        job = self.model.named(name)
-        if job is None or job.deleting:
-            raise Missed(f"there is no job {name}")
-        return job
+    def job(self, name: str, fits: Callable[[JobLife], object] = lambda job: not job.finished) -> JobLife:
+        """The job of this name or, if it does not fit, the next younger or older one that does."""
+        found = [job for job in self.model.jobs.values() if not job.gone and not job.deleting and fits(job)]
+        wanted = self.model.orders[name].number
+        if not found:
+            raise Missed("there is no such job")
+        return min(found, key=lambda job: abs(self.model.orders[job.name].number - wanted))
 
-    def going(self, name: str) -> JobLife:
-        """A job that has not ended."""
-        job = self.job(name)
-        if job.finished:
-            raise Missed(f"{name} is {job.phase}")
-        return job
+    def pod(self, name: str, slot: int, fits: Callable[[PodLife], object] = lambda _: True) -> PodLife:
+        """One of the job's pods that fit, or of the nearest job that has such pods."""
 
-    def pod(self, name: str, slot: int) -> PodLife:
-        """One of the job's pods, whatever they are at this moment."""
-        pods = sorted((pod for pod in self.going(name).live if not pod.deleting), key=lambda pod: pod.name)
-        if not pods:
-            raise Missed(f"{name} has no pods")
+        def fitting(job: JobLife) -> list[PodLife]:
+            return [] if job.finished else [pod for pod in job.live if not pod.deleting and fits(pod)]
+
+        pods = sorted(fitting(self.job(name, fitting)), key=lambda pod: pod.name)
         return pods[slot % len(pods)]
 
     def idle(self, number: int) -> Replica:
-        replica = self.replicas[number]
+        """The operator that leads (0) or the other one (1), unless something is being done to it."""
+        leads = next((one for one in self.replicas if self.calls.leads in one.tokens), self.replicas[0])
+        replica = leads if number == 0 else next(one for one in self.replicas if one is not leads)
         if replica.busy:
-            raise Missed(f"operator {number} has trouble enough")
+            raise Missed(f"{replica.name} has trouble enough")
         return replica
 
     def path(self, plural: str, name: str = "") -> str:
