@@ -136,14 +136,16 @@ class Campaign:
             self.world.desk.submit(order.body)
 
     def _trouble(self, trouble: Trouble) -> None:
+        self.world.aimed.clear()
         try:
             undo = trouble.begin(self.world)
         except (Missed, ApiError) as error:
             self._tell(f"missed: {trouble}: {str(error)[:200]}")
             return
-        self._tell(f"trouble: {trouble}")
+        what = f"{trouble.name} {' '.join(self.world.aimed) or trouble.dice} {trouble.lasts:.1f} s"
+        self._tell(f"trouble: {what} (dice {trouble.dice})")
         if undo is not None:
-            self._undo.append((time.time() + trouble.lasts, str(trouble), undo))
+            self._undo.append((time.time() + trouble.lasts, what, undo))
 
     def _calm(self) -> None:
         """Everything goes back to normal, and every job to where it belongs."""
@@ -199,7 +201,8 @@ class Campaign:
                 return found
 
     def _complain(self, complaint: Complaint) -> None:
-        if complaint not in self.complaints:
+        """Once for each rule and job: what follows from the first is not worth reading."""
+        if (complaint.rule, complaint.job) not in {(one.rule, one.job) for one in self.complaints}:
             self.complaints.append(complaint)
             self._tell(f"COMPLAINT {complaint}")
 

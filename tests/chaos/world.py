@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.chaos.calls import Calls
 from tests.chaos.lives import JobLife, PodLife
@@ -29,6 +29,7 @@ class World:
     calls: Calls
     etcd: EtcdServer
     nodes: tuple[str, ...]  # those that may be lost
+    aimed: list[str] = field(default_factory=list)  # at whom the trouble that begins is aimed in the end
 
     def job(self, name: str, fits: Callable[[JobLife], object] = lambda job: not job.finished) -> JobLife:
         """The job of this name or, if it does not fit, the next younger or older one that does."""
@@ -36,7 +37,9 @@ class World:
         wanted = self.model.orders[name].number
         if not found:
             raise Missed("there is no such job")
-        return min(found, key=lambda job: abs(self.model.orders[job.name].number - wanted))
+        chosen = min(found, key=lambda job: abs(self.model.orders[job.name].number - wanted))
+        self.aimed.append(chosen.name)
+        return chosen
 
     def pod(self, name: str, slot: int, fits: Callable[[PodLife], object] = lambda _: True) -> PodLife:
         """One of the job's pods that fit, or of the nearest job that has such pods."""
@@ -45,6 +48,7 @@ class World:
             return [] if job.finished else [pod for pod in job.live if not pod.deleting and fits(pod)]
 
         pods = sorted(fitting(self.job(name, fitting)), key=lambda pod: pod.name)
+        self.aimed[:] = [pods[slot % len(pods)].name]
         return pods[slot % len(pods)]
 
     def idle(self, number: int) -> Replica:
@@ -53,6 +57,7 @@ class World:
         replica = leads if number == 0 else next(one for one in self.replicas if one is not leads)
         if replica.busy:
             raise Missed(f"{replica.name} has trouble enough")
+        self.aimed.append(replica.name)
         return replica
 
     def path(self, plural: str, name: str = "") -> str:
