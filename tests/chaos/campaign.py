@@ -113,11 +113,10 @@ class Campaign:
         time.sleep(TURN)
 
     def _look(self, now: float) -> None:
-        busy = any(replica.busy for replica in self.world.replicas)
+        busy = any(replica.busy or replica.deaf_until > now for replica in self.world.replicas)
         self._quiet_since = None if busy else self._quiet_since or now
-        for complaint in (*settling.silent(self.model, now, self._quiet_since), *settling.astray(self.model, now)):
-            self._complain(complaint)
-        for complaint in (*self.model.complaints, *self.world.calls.complaints, *self._healthy_deletes()):
+        silent = settling.silent(self.model, now, self._quiet_since)
+        for complaint in (*self.model.complaints, *self.world.calls.complaints, *self._healthy_deletes(), *silent):
             self._complain(complaint)
         for replica in self.world.replicas:
             replica.measure()

@@ -83,6 +83,8 @@ class Model:
             self._check_attempt(job, int(before.get("attempt", 0)))
             self._check_end(job, str(before.get("phase", "")))
             self._check_restarts(job)
+            if job.phase == "Running" and before.get("phase") != "Running":
+                self._check_addresses(job)
 
     def _check_attempt(self, job: JobLife, before: int) -> None:
         if job.attempt < before and not job.meddled:
@@ -94,6 +96,17 @@ class Model:
             return
         text = f"attempt {job.attempt} began although nothing had happened to a pod of attempt {before}"
         self._complain("no restart without a cause", job, f"{text}: {job.reason} {job.status.get('failure')}")
+
+    def _check_addresses(self, job: JobLife) -> None:
+        """Of a job by address whose pods all run: they were told where the others are."""
+        told = self.config_maps.get(job.uid, {}).get("PADDLE_TRAINER_ENDPOINTS", "")
+        # Workers that are replaced alone do not look for each other.
+        alone = "ps" in job.spec and not job.spec.get("withGloo", 1)
+        if job.spec.get("intranet", "PodIP") != "PodIP" or not told or alone or job.meddled:
+            return
+        known = {one.rpartition(":")[0] for one in told.split(",")}
+        if strays := {pod.address for pod in job.live if pod.role == "worker" and pod.running} - known:
+            self._complain("pods are told right addresses", job, f"{strays} are not in {told}")
 
     def _check_restarts(self, job: JobLife) -> None:
         counted = int(job.status.get("restarts", 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tests.scenarios.exchange import Action, Answer, Delay, Stall, Test, anythin
 if TYPE_CHECKING:
     from tests.chaos.troubles import Trouble
 
+DEAF = 90.0
 OFFSETS = (-90, -20, 20, 90)
 PLURALS = ("", "", "pods", "paddlejobs", "configmaps")
 
@@ -76,7 +78,9 @@ def end_watches(world: World, trouble: Trouble) -> None:
 
 def silence_watches(world: World, trouble: Trouble) -> None:
     """Open and dead: the operator must notice by itself."""
-    world.idle(trouble.replica).proxy.order_watches("silence", PLURALS[trouble.slot % len(PLURALS)])
+    replica = world.idle(trouble.replica)
+    replica.deaf_until = time.time() + DEAF
+    replica.proxy.order_watches("silence", PLURALS[trouble.slot % len(PLURALS)])
 
 
 def _faulty(replica: Replica, action: Action, test: Test, times: int | None = None) -> Undo:

@@ -15,13 +15,13 @@ from tests.scenarios.proxy import FaultProxy
 
 
 class Replica:
-    """`busy`: something is being done to it, and nothing else may be done at the same time."""
+    """`busy`: something is being done to it, and nothing else may be done meanwhile."""
 
     def __init__(self, plane: ControlPlane, folder: Path, name: str, flags: Sequence[str]) -> None:
         self.name = name
         self.proxy = FaultProxy(plane)
         self.busy = False
-        self.offset = 0
+        self.deaf_until = 0.0  # by then it must have noticed that a watch is dead
         self.peak_mib = 0.0
         self._plane = plane
         self._kubeconfig = folder / f"{name}.kubeconfig"
@@ -42,7 +42,6 @@ class Replica:
         token = json.loads(self._kubeconfig.read_text())["users"][0]["user"]["token"]
         payload = token.split(".")[1]
         self.tokens.append(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["jti"])
-        self.offset = offset
         self._process = OperatorProcess(self._kubeconfig, self.log, self._flags)
         if offset:
             self._process.program = ("tests.chaos.operator", str(offset))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tests.chaos.lives import JobLife, seconds
 from tests.chaos.model import Complaint, Model
 
 # How long a job may be silent while nothing keeps the operators from their work: they need seconds.
-SILENCE = 40.0
-# How long addresses may be wrong in a job that runs: no container of it has started right.
-WRONG_ADDRESSES = 25.0
-LATE = 30.0
+SILENCE = 25.0
 LONGEST_BACKOFF = 370.0
 CLEANED_AFTER = {
     "Always": ("Completed", "Failed"),
@@ -74,22 +71,3 @@ def silent(model: Model, now: float, quiet_since: float | None) -> Iterator[Comp
         if now - job.changed_at > SILENCE:
             pods = {pod.name: "deleting" if pod.deleting else pod.phase for pod in job.live}
             yield Complaint("a job that does not go on says why", job.name, f"{job.phase or 'no phase'}, {pods}")
-
-
-def astray(model: Model, now: float) -> Iterator[Complaint]:
-    """Jobs by address that run, and in which the pods were told addresses that no pod has."""
-    for job in model.jobs.values():
-        told = model.config_maps.get(job.uid, {}).get("PADDLE_TRAINER_ENDPOINTS", "")
-        by_address = job.spec.get("intranet", "PodIP") == "PodIP" and told and not job.gone and not job.deleting
-        if not by_address or job.running_since is None or now - job.running_since < WRONG_ADDRESSES:
-            continue
-        if "ps" in job.spec and not job.spec.get("withGloo", 1):
-            continue  # its workers are replaced alone, and none looks for another
-        workers = [pod for pod in job.live if pod.role == "worker" and pod.running]
-        strays = _missing({pod.address for pod in workers}, told.split(","))
-        if strays:
-            yield Complaint("pods are told right addresses", job.name, f"{strays} are not in {told}")
-
-
-def _missing(addresses: set[str], endpoints: Iterable[str]) -> set[str]:
-    return addresses - {one.rpartition(":")[0] for one in endpoints}

@@ -290,15 +290,25 @@ def test_a_job_that_is_silent_for_long_is_told() -> None:
     assert not list(settling.silent(tell.model, later, NOW))
 
 
-def test_addresses_that_no_pod_has_are_told() -> None:
-    tell = Telling()
+def tells_addresses(tell: Telling) -> None:
     tell.job(phase="Pending")
-    tell.pod("worker-0", podIP="10.0.0.1")
-    tell.pod("worker-1", podIP="10.0.0.2")
+    tell.pod("worker-0", "Pending", podIP="10.0.0.1")
+    tell.pod("worker-1", "Pending", podIP="10.0.0.2")
     tell.config_map(PADDLE_TRAINER_ENDPOINTS="10.0.0.1:2379,10.0.0.2:2379")
+
+
+def test_a_job_that_runs_with_addresses_that_no_pod_has_is_told() -> None:
+    tell = Telling()
+    tells_addresses(tell)
+    tell.pod("worker-1", "Pending", podIP="10.0.0.3")
+    tell.pods("worker-0", "worker-1")
     tell.job(phase="Running")
-    later = NOW + settling.WRONG_ADDRESSES + 1
-    assert not list(settling.astray(tell.model, later))
-    tell.pod("worker-1", podIP="10.0.0.3")
-    assert list(settling.astray(tell.model, later))
-    assert not list(settling.astray(tell.model, NOW))
+    assert tell.rules == {"pods are told right addresses"}
+
+
+def test_a_job_that_runs_with_right_addresses_is_right() -> None:
+    tell = Telling()
+    tells_addresses(tell)
+    tell.pods("worker-0", "worker-1")
+    tell.job(phase="Running")
+    assert not tell.rules

@@ -17,7 +17,7 @@ from tests.chaos.world import Missed, Undo, World
 
 Whom = Literal["operator", "pod", "job", "cluster"]
 # Trouble of operators comes in waves: in between they have time to do what must be done, which is then checked.
-WAVE, CREST = 100.0, 0.6
+WAVE, CREST = 100.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ KINDS: dict[str, Kind] = {
     "node lost": Kind(on_cluster.lose_node, "cluster", 2, 70.0),
     "node drained": Kind(on_cluster.drain_node, "cluster", 2),
     "etcd stopped": Kind(on_cluster.stop_etcd, "cluster", 1, 15.0),
-    "quota": Kind(on_cluster.set_quota, "cluster", 2, 20.0),
-    "policy": Kind(on_cluster.set_policy, "job", 6, 20.0),
-    "name taken": Kind(on_cluster.take_name, "job", 3, 20.0),
+    "quota": Kind(on_cluster.set_quota, "cluster", 2, 35.0),
+    "policy": Kind(on_cluster.set_policy, "job", 6, 40.0),
+    "name taken": Kind(on_cluster.take_name, "job", 3, 35.0),
     "suspended": Kind(on_jobs.suspend, "job", 4, 20.0),
     "spec edited": Kind(on_jobs.edit, "job", 4),
     "scaled": Kind(on_jobs.scale, "job", 4),
