@@ -36,8 +36,8 @@ from tests.scenarios.desk import Desk
 
 NAMESPACE = "chaos"
 NODES = ("node-1", "node-2", "node-3")
-JOBS_PER_SECOND = 0.5
-SECONDS_PER_TROUBLE = 0.7
+JOBS_PER_SECOND = 0.7
+SECONDS_PER_TROUBLE = 0.6
 TURN = 0.1
 # Silent watches are noticed after 75 s, a dead leader after 15 s, and then everything has to be done.
 CALM = 240.0

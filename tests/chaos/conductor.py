@@ -40,13 +40,17 @@ class Conductor:
         return self._together.setdefault((job.uid,), now)
 
     def _wake(self, job: JobLife, order: Order, now: float) -> None:
-        """Kubelets come to the pods of a slow job at last."""
+        """The pods of a slow job start at last."""
         if order.fate == "never starts" or not order.slow:
             return
         for pod in job.live:
             born = self._together.setdefault((pod.uid,), now)
-            if pod.annotations.get("test.paddlejob/starts") == "never" and now - born > order.slow and not pod.deleting:
+            if now - born < order.slow or pod.deleting or pod.phase != "Pending":
+                continue
+            if pod.annotations.get("test.paddlejob/starts") == "never":
                 self._steer(pod, starts="at-once" if job.spec.get("intranet") == "Service" else "when-touched")
+            if pod.annotations.get("test.paddlejob/stuck") == "image":
+                self._steer(pod, stuck="no-more")
 
     def _play(self, job: JobLife, order: Order, now: float) -> None:
         pods = [pod for pod in job.live if not pod.deleting]

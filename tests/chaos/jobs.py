@@ -29,7 +29,7 @@ class Order:
     spec: Json = field(repr=False)
     failures: int = 0  # how often its program fails before it succeeds
     runs: float = 5.0  # how long all of its pods run before something ends
-    slow: float = 0.0  # how long its kubelets take to come to some of its pods
+    slow: float = 0.0  # how long its workers take to start
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ def random_order(rng: Random, number: int, at: float) -> Order:
     spec: Json = {
         "intranet": intranet,
         "backoffLimit": failures + rng.choice((0, 0, 1)) if fate != "fails" else rng.choice((0, 0, 1)),
-        **_roles(rng, shape, intranet, _starts(fate, slow, intranet)),
+        **_roles(rng, shape, intranet, _starts(rng, fate, slow, intranet)),
         **_limits(rng, fate),
     }
     if shape in ("ps", "heter"):
@@ -68,10 +68,13 @@ def random_order(rng: Random, number: int, at: float) -> Order:
     return Order(number, at, shape, fate, spec, failures, round(rng.uniform(2, 12), 1), slow)
 
 
-def _starts(fate: Fate, slow: float, intranet: str) -> dict[str, str]:
-    if fate == "never starts" or slow:
+def _starts(rng: Random, fate: Fate, slow: float, intranet: str) -> dict[str, str]:
+    """Of a slow job, kubelets do not come to the pods, or their image takes long, when they have an address already."""
+    late = fate == "never starts" or slow > 0
+    if late and rng.random() < 0.4:
         return {"starts": "never"}
-    return {"starts": "at-once"} if intranet == "Service" else {}
+    starts = {"starts": "at-once"} if intranet == "Service" else {}
+    return {**starts, "stuck": "image"} if late else starts
 
 
 def _roles(rng: Random, shape: Shape, intranet: str, starts: dict[str, str]) -> Json:
