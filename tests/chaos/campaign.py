@@ -102,8 +102,7 @@ class Campaign:
         now = time.time()
         for due in [one for one in self._undo if one[0] <= now]:
             self._undo.remove(due)
-            self._tell(f"over: {due[1]}")
-            due[2]()
+            self._undo_now(due)
         for change in self.watching.changes():
             self.model.see(change)
             self.changes.write(json.dumps([change.seen_at, change.kind, change.type, change.body]) + "\n")
@@ -111,6 +110,11 @@ class Campaign:
         self.world.calls.hear(self.audit.calls())
         self._look(now)
         time.sleep(TURN)
+
+    def _undo_now(self, due: tuple[float, str, Undo]) -> None:
+        self._tell(f"over: {due[1]}")
+        with suppress(ApiError):  # what was done may be gone with whom it was done to
+            due[2]()
 
     def _look(self, now: float) -> None:
         busy = any(replica.busy or replica.deaf_until > now for replica in self.world.replicas)
@@ -149,10 +153,8 @@ class Campaign:
     def _calm(self) -> None:
         """Everything goes back to normal, and every job to where it belongs."""
         self._tell("calm")
-        for _, name, undo in self._undo:
-            self._tell(f"over: {name}")
-            with suppress(ApiError):
-                undo()
+        for due in self._undo:
+            self._undo_now(due)
         self._undo.clear()
         left = self._until(
             lambda: [f"{job.name}: {why}" for job, why in settling.unsettled(self.model, time.time())], CALM

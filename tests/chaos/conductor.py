@@ -32,7 +32,8 @@ class Conductor:
                 continue
             self._wake(job, order, now)
             if order.spec.get("suspend") and job.spec.get("suspend") and now - self._first_seen(job, now) > order.runs:
-                self._desk.change(job.name, {"suspend": False})
+                with suppress(ApiError):
+                    self._desk.change(job.name, {"suspend": False})
             if order.fate in ("completes", "fails"):
                 self._play(job, order, now)
 
