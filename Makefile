@@ -43,7 +43,7 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 
 quick: env ## The tests that need neither a cluster nor PaddlePaddle, with fewer random tries
 	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" env EXAMPLES=40 $(PYTEST) $(BY_FILE) -m "not cluster and not campaign and not large" \
-	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places
+	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places tests/chaos
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
 	@for python in $$("$(PYTHON)" tools/pythons.py); do \

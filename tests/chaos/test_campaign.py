@@ -1,4 +1,7 @@
-"""A campaign with another seed in each run, for as long as SECONDS says; the seed gives the same campaign again."""
+"""A campaign for as long as SECONDS says, with the seed of the run: it is printed at its start and another each time.
+
+`PYTEST_ADDOPTS=--randomly-seed=n` gives the same again, and so does `make chaos SEED=n`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
 
@@ -20,9 +22,8 @@ LONGEST = SECONDS + 600
 
 @pytest.mark.campaign
 @pytest.mark.timeout(LONGEST)
-def test_whatever_happens_the_rules_hold(binaries: Binaries) -> None:
-    seed = int(os.environ.get("SEED") or SystemRandom().randrange(10**6))
-    print(f"make chaos SECONDS={SECONDS:g} SEED={seed}")
+def test_whatever_happens_the_rules_hold(binaries: Binaries, pytestconfig: pytest.Config) -> None:
+    seed = int(os.environ.get("SEED") or pytestconfig.getoption("randomly_seed"))
     folder = Path(tempfile.mkdtemp(prefix=f"chaos-{seed}-"))
     complaints = run(binaries, folder, seed, SECONDS)
     told = "\n".join(map(str, complaints))
