@@ -43,7 +43,7 @@ test: check control-plane paddle ## Everything: linters, types, generated files,
 
 quick: env ## The tests that need neither a cluster nor PaddlePaddle, with fewer random tries
 	@$(STEP) "Running the tests that need neither a cluster nor PaddlePaddle" env EXAMPLES=40 $(PYTEST) $(BY_FILE) -m "not cluster and not campaign and not large" \
-	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places
+	  tests/api tests/core tests/kube tests/operator tests/cli tests/local tests/places tests/chaos
 
 pythons: control-plane ## Run the tests that need no PaddlePaddle on each Python of this machine, 3.10 to 3.13
 	@for python in $$("$(PYTHON)" tools/pythons.py); do \
@@ -74,6 +74,9 @@ check: env ## Linters, types, import contracts, generated files
 
 control-plane: env ## Get or build the Kubernetes control plane for the tests (about 9 minutes the first time)
 	@$(STEP) "Getting the Kubernetes control plane for the tests" "$(BIN)/python" -m tests.cluster.binaries
+
+chaos: control-plane ## Random jobs and random trouble at once: SECONDS=600 SEED=n (tests/chaos/README.md)
+	@"$(BIN)/python" -m tests.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 cluster: env ## Start a Kubernetes cluster of one real node on this machine, as root (tests/node/README.md)
 	@$(STEP) "Looking at this machine" "$(BIN)/python" -m tests.node machine
@@ -119,4 +122,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle test pythons bench quick check control-plane cluster cluster-down e2e generate format lock env clean
+.PHONY: help demo paddle test pythons bench chaos quick check control-plane cluster cluster-down e2e generate format lock env clean

@@ -12,6 +12,7 @@ NODE = Path(__file__).parent / "node"
 # Files that take long come first, the longest before all others, so that no process is left alone with one of them at
 # the end. The order of the others, and of the tests in each, is another in every run.
 LONG = (
+    "tests/chaos/test_campaign",
     "tests/training/test_elastic",
     "tests/training/test_restarts",
     "tests/training/test_training",

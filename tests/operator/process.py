@@ -22,6 +22,8 @@ ACCOUNT = "paddle-controller-manager"
 
 
 class OperatorProcess:
+    program: tuple[str, ...] = ("paddlejob", "operator")
+
     def __init__(self, kubeconfig: Path, log: Path, args: Sequence[str]) -> None:
         self._kubeconfig = kubeconfig
         self._args = args
@@ -40,7 +42,7 @@ class OperatorProcess:
 
     def start(self, *, ready: bool = True) -> OperatorProcess:
         self.health, self.metrics = free_ports(2)
-        command = [sys.executable, "-m", "paddlejob", "operator", f"--kubeconfig={self._kubeconfig}", *self._args]
+        command = [sys.executable, "-m", *self.program, f"--kubeconfig={self._kubeconfig}", *self._args]
         command += [f"--health-probe-bind-address=127.0.0.1:{self.health}"]
         command += [f"--metrics-bind-address=127.0.0.1:{self.metrics}"]
         # The cluster has its own authority: to load all of the system's takes a while.

@@ -1,0 +1,62 @@
+"""Trouble of one pod: deleted, evicted, stripped of its labels, held by a finalizer, moved to another address."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tests.chaos.world import Undo, World
+from tests.cluster.api import ApiError
+
+if TYPE_CHECKING:
+    from tests.chaos.troubles import Trouble
+
+FINALIZER = "test.paddlejob/hold"
+
+
+def delete(world: World, trouble: Trouble) -> None:
+    world.desk.delete_pod(world.pod(trouble.job, trouble.slot).name)
+
+
+def delete_by_force(world: World, trouble: Trouble) -> None:
+    world.desk.api.delete(world.path("pods", world.pod(trouble.job, trouble.slot).name), gracePeriodSeconds=0)
+
+
+def evict(world: World, trouble: Trouble) -> None:
+    name = world.pod(trouble.job, trouble.slot).name
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    world.desk.api.post(world.path("pods", f"{name}/eviction"), body)
+
+
+def end(world: World, trouble: Trouble) -> None:
+    """As a kubelet ends pods whose node lacks memory."""
+    pod = world.pod(trouble.job, trouble.slot, lambda pod: pod.running)
+    world.desk.steer(pod.name, ends="evicted", after="0s")
+
+
+def strip(world: World, trouble: Trouble) -> None:
+    """Of all of its labels, or of ours."""
+    pod = world.pod(trouble.job, trouble.slot)
+    labels = pod.body["metadata"].get("labels", {})
+    some = [name for name in labels if trouble.dice % 2 or "job-name" in name]
+    world.desk.api.merge(world.path("pods", pod.name), {"metadata": {"labels": dict.fromkeys(some)}})
+
+
+def hold(world: World, trouble: Trouble) -> Undo:
+    name = world.pod(trouble.job, trouble.slot).name
+    path = world.path("pods", name)
+    world.desk.api.merge(path, {"metadata": {"finalizers": [FINALIZER]}})
+
+    def let_go() -> None:
+        with suppress(ApiError):
+            world.desk.api.merge(path, {"metadata": {"finalizers": None}})
+
+    return let_go
+
+
+def move(world: World, trouble: Trouble) -> None:
+    """Its sandbox is made anew before its containers run."""
+    pod = world.pod(trouble.job, trouble.slot, lambda pod: pod.phase == "Pending" and pod.address)
+    address = f"10.99.{trouble.dice // 250 % 250}.{1 + trouble.dice % 250}"
+    status = {"podIP": address, "podIPs": [{"ip": address}]}
+    world.desk.api.merge(world.path("pods", f"{pod.name}/status"), {"status": status})
