@@ -97,7 +97,7 @@ def test_a_pod_that_nobody_can_have_met_is_made_again(lost: str) -> None:
 
 
 def test_a_pod_that_was_never_made_is_not_lost() -> None:
-    world = World(JOB.build(), refusals=[a_refusal("Pod", HOMELESS)])
+    world = World(JOB.build(), refusals=[a_refusal("Pod", HOMELESS, "NameTaken")])
     start_all_but_one(world)
     assert (world.job.status.launched, world.job.status.attempt) == (None, 0)
     world.now += timedelta(seconds=31)
@@ -106,7 +106,7 @@ def test_a_pod_that_was_never_made_is_not_lost() -> None:
 
 
 def test_a_server_that_is_deleted_before_the_last_pod_is_made_starts_the_attempt_over() -> None:
-    world = World(JOB.build(), refusals=[a_refusal("Pod", HOMELESS)])
+    world = World(JOB.build(), refusals=[a_refusal("Pod", HOMELESS, "NameTaken")])
     start_all_but_one(world)
     world.delete("train-ps-0")
     assert world.turn().status.attempt == 1
