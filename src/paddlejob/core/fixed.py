@@ -15,6 +15,7 @@ from paddlejob.api.status import Phase
 from paddlejob.core import ending, progress
 from paddlejob.core.actions import Body
 from paddlejob.core.environment import shared_environment
+from paddlejob.core.indexes import write
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.replace import mends, refills
 
@@ -24,8 +25,9 @@ WITHHELD: frozenset[str] = frozenset()
 environment = shared_environment
 
 
-def remember(job: Job, base: Status, observed: Observed, _: datetime) -> Status:
-    return msgspec.structs.replace(base, deleted_after_success=ending.deleted_after_success(job, observed) or None)
+def remember(_: Job, base: Status, observed: Observed, __: datetime) -> Status:
+    done = write(slot.index for slot in observed.of_role("worker") if slot.state == "succeeded")
+    return msgspec.structs.replace(base, succeeded_indexes=done or None)
 
 
 def judge(
@@ -35,8 +37,7 @@ def judge(
 
 
 def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:
-    done = ending.deleted_after_success(job, observed) if role == "worker" else 0
-    return progress.counts((_state(job, observed, slot) for slot in observed.of_role(role)), done)
+    return progress.counts(_state(job, observed, slot) for slot in observed.of_role(role))
 
 
 def phase(job: Job, _: Status, observed: Observed) -> Phase:

@@ -182,6 +182,7 @@ def _ended(job: Job, status: Status, now: datetime) -> Status:
         status,
         completion_time=timestamp(now),
         next_attempt_time=None,
+        succeeded_indexes=None,
         replacing=(),
         conditions=conditions(job, status.phase, status.message, None, now),
     )

@@ -48,7 +48,7 @@ def _waiting(job: Job, base: Status, start: str, **counted: int) -> Status:
         phase="Restarting",
         attempt=base.attempt + 1,
         next_attempt_time=start,
-        deleted_after_success=None,
+        succeeded_indexes=None,
         replacing=(),
         **fresh,
         **counted,

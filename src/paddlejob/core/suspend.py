@@ -23,7 +23,7 @@ def suspended(job: Job, observed: Observed, base: Status) -> Status | None:
         attempt=base.attempt + (1 if begun else 0),
         start_time=None,
         next_attempt_time=None,
-        deleted_after_success=None,
+        succeeded_indexes=None,
         replacing=(),
         reason="",
         message="",
