@@ -1,6 +1,6 @@
 """What the operator says about a job under `status`.
 
-Its size does not grow with the number of pods, but for gaps in `succeeded_indexes`: at most 30 KB, for a while.
+Its size does not grow with the number of pods, but for gaps in `succeeded_indexes`: at most 33 KB, for a while.
 """
 
 from __future__ import annotations
