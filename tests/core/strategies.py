@@ -17,6 +17,7 @@ from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
 from paddlejob.api.status import ConditionType, Phase
 from paddlejob.core import ConfigMap, Pod, Refusal, Service
 from paddlejob.core.children import (
+    Container,
     ContainerState,
     ContainerStatus,
     PodCondition,
@@ -88,6 +89,7 @@ statuses = st.just(Status()) | st.builds(
     newest_pod_time=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
     launched=st.sampled_from([None, None, False, True]),
     attempt=st.integers(0, 1),
+    succeeded_indexes=st.none() | st.sampled_from(["0", "0-1", "1,3", "0-99999", "3-1", "all"]),
     world=st.none()
     | st.builds(
         World,
@@ -144,7 +146,12 @@ container_states = st.builds(
     waiting=st.none()
     | st.builds(Waiting, reason=words | st.sampled_from(["ErrImagePull", "CrashLoopBackOff"]), message=words),
     terminated=st.none()
-    | st.builds(Terminated, exit_code=st.integers(0, 255), reason=words, finished_at=st.none() | words),
+    | st.builds(
+        Terminated,
+        exit_code=st.sampled_from([0, 0, 1, 137, 255]),
+        reason=words,
+        finished_at=st.none() | st.just(EARLIER) | words,
+    ),
 )
 container_statuses = st.lists(
     st.builds(
@@ -161,6 +168,7 @@ pod_conditions = st.builds(
     type=st.sampled_from(["PodScheduled", "Ready", "DisruptionTarget"]),
     status=st.sampled_from(["True", "False"]),
     reason=words,
+    last_transition_time=st.none() | st.sampled_from([EARLIER, "soon"]),
 )
 pod_statuses = st.builds(
     PodStatus,
@@ -181,16 +189,23 @@ def metas(names: st.SearchStrategy[str]) -> st.SearchStrategy[ObjectMeta]:
         name=names,
         uid=words,
         deletion_timestamp=st.sampled_from([None, None, EARLIER]),
+        deletion_grace_period_seconds=st.sampled_from([None, 0, 30, 2**62]),
         creation_timestamp=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
-        annotations=st.sampled_from([{}, {n.ANNOTATION_ENVIRONMENT: "old"}]),
+        annotations=st.sampled_from([{}, {n.ANNOTATION_ENVIRONMENT: "old"}, {n.ANNOTATION_CONTAINER: "a"}]),
         labels=st.sampled_from([{}, {n.LABEL_ATTEMPT: "1"}]),
         owner_references=st.sampled_from([ours, ours, ours, theirs, ()]),
     )
 
 
+pod_specs = st.builds(
+    PodSpec,
+    node_name=words,
+    restart_policy=st.sampled_from(["Never", "OnFailure", "Always", ""]),
+    containers=st.lists(st.builds(Container, name=words, restart_policy=st.none() | words), max_size=2).map(tuple),
+)
 places = st.sampled_from([n.pod_name("train", role, index) for role in n.ROLES for index in range(4)])
 names = st.one_of(places, places, places, words)
-pods = st.builds(Pod, metadata=metas(names), spec=st.builds(PodSpec, node_name=words), status=pod_statuses)
+pods = st.builds(Pod, metadata=metas(names), spec=pod_specs, status=pod_statuses)
 services = st.builds(Service, metadata=metas(names))
 config_maps = st.builds(ConfigMap, metadata=metas(st.just("train") | words))
 refusals = st.builds(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paddlejob.api import Failure, Job, RoleStatus
+from paddlejob.api import Failure, Job
 from paddlejob.core import Pod, observe
 from paddlejob.core.children import ContainerState, ContainerStatus, PodStatus, Terminated
 from paddlejob.core.ending import Completed, Disrupted, Failed, describe, judge, launched
@@ -41,10 +41,8 @@ def pod(job: JobBuilder, place: str) -> PodBuilder:
 
 
 W0, W1, PS0 = (pod(RUNNING, place) for place in ("worker-0", "worker-1", "ps-0"))
-AFTER_ONE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1))
-AND_DELETED = AFTER_ONE.with_status(deleted_after_success=1)
-AS_WRITTEN_BEFORE = RUNNING.with_status(worker=RoleStatus(succeeded=1, running=1, unknown=1))
-AFTER_TWO = RUNNING.with_status(worker=RoleStatus(succeeded=2))
+AFTER_ONE = RUNNING.with_status(succeeded_indexes="0")
+AFTER_TWO = RUNNING.with_status(succeeded_indexes="0-1")
 WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
     "all run": (RUNNING, {}, "goes on"),
     "one worker succeeded": (RUNNING, {"worker_0": W0.succeeded()}, "goes on"),
@@ -119,27 +117,25 @@ WORLDS: dict[str, tuple[JobBuilder, dict[str, Any], str]] = {
         "Failed by train-worker-1: Error",
     ),
     "a worker that had succeeded was deleted": (AFTER_ONE, {"worker_0": None}, "goes on"),
-    "it stays deleted": (AND_DELETED, {"worker_0": None}, "goes on"),
-    "it stays deleted, and the other succeeded": (
-        AND_DELETED,
-        {"worker_0": None, "worker_1": W1.succeeded()},
-        "Completed",
-    ),
-    "it stays deleted, in a status of an earlier release": (AS_WRITTEN_BEFORE, {"worker_0": None}, "goes on"),
-    "the other succeeded, in a status of an earlier release": (
-        AS_WRITTEN_BEFORE,
-        {"worker_0": None, "worker_1": W1.succeeded()},
-        "Completed",
-    ),
-    "one had succeeded and the other vanished": (
+    "it is deleted, and the other succeeded": (
         AFTER_ONE,
         {"worker_0": None, "worker_1": W1.succeeded()},
+        "Completed",
+    ),
+    "what succeeded once is not undone by what becomes of its pod": (
+        AFTER_ONE,
+        {"worker_0": W0.evicted(), "worker_1": W1.succeeded()},
+        "Completed",
+    ),
+    "the other succeeded and is deleted, but this one vanished": (
+        RUNNING.with_status(succeeded_indexes="1"),
+        {"worker_0": None, "worker_1": None},
         "Disrupted at train-worker-0: PodLost",
     ),
     "it was deleted, and the other vanished too": (
         AFTER_ONE,
         {"worker_0": None, "worker_1": None},
-        "Disrupted at train-worker-0: PodLost",
+        "Disrupted at train-worker-1: PodLost",
     ),
     "the other one vanished, not the succeeded": (
         AFTER_ONE,

@@ -127,14 +127,17 @@ def test_a_lost_pod_is_not_made_again_in_this_attempt() -> None:
     )
 
 
-def test_a_worker_that_succeeded_and_was_deleted_is_remembered_in_a_field_of_its_own() -> None:
-    job = a_job().with_workers(2).in_phase("Running").with_status(worker=RoleStatus(running=1, succeeded=1)).build()
-    left = pods_of(job)["train-worker-1"]
-    made = plan(job, observe(job, [left.running().build(), a_config_map(job)]), NOW)
-    assert (made.status.phase, made.status.deleted_after_success) == ("Running", 1)
+def test_which_workers_succeeded_is_remembered_until_the_end() -> None:
+    job = a_job().with_workers(2).in_phase("Running").build()
+    first, other = pods_of(job).values()
+    made = plan(job, observe(job, [first.succeeded().build(), other.running().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.succeeded_indexes) == ("Running", "0")
     job = msgspec.structs.replace(job, status=made.status)
-    made = plan(job, observe(job, [left.succeeded().build(), a_config_map(job)]), NOW)
+    made = plan(job, observe(job, [other.running().build(), a_config_map(job)]), NOW)
+    assert (made.status.phase, made.status.succeeded_indexes, made.actions) == ("Running", "0", ())
+    made = plan(job, observe(job, [other.succeeded().build(), a_config_map(job)]), NOW)
     assert (made.status.phase, made.status.worker) == ("Completed", RoleStatus(succeeded=2, ready="0/2"))
+    assert made.status.succeeded_indexes is None
 
 
 def test_a_job_that_ended_is_no_longer_stalled() -> None:

@@ -53,28 +53,16 @@ CASES: dict[str, tuple[JobBuilder, Pods, Phase, RoleStatus]] = {
         RoleStatus(running=1, unknown=1, ready="1/2"),
     ),
     "one done and then deleted is succeeded": (
-        LATER.with_status(worker=RoleStatus(running=1, succeeded=1)),
-        (None, POD.running()),
-        "Running",
-        RoleStatus(running=1, succeeded=1, ready="1/2"),
-    ),
-    "it stays so": (
-        LATER.with_status(worker=RoleStatus(running=1, succeeded=1), deleted_after_success=1),
+        LATER.with_status(succeeded_indexes="0"),
         (None, POD.running()),
         "Running",
         RoleStatus(running=1, succeeded=1, ready="1/2"),
     ),
     "it stays so when the other is done": (
-        LATER.with_status(worker=RoleStatus(running=1, succeeded=1), deleted_after_success=1),
+        LATER.with_status(succeeded_indexes="0"),
         (None, POD.succeeded()),
         "Running",
         RoleStatus(succeeded=2, ready="0/2"),
-    ),
-    "as an earlier release wrote it": (
-        LATER.with_status(worker=RoleStatus(running=1, succeeded=1, unknown=1)),
-        (None, POD.running()),
-        "Running",
-        RoleStatus(running=1, succeeded=1, ready="1/2"),
     ),
 }
 

@@ -92,6 +92,56 @@ def test_a_worker_that_had_succeeded_is_not_made_again() -> None:
     assert world.turn().status.phase == "Completed"
 
 
+def made_since(world: World, before: dict[str, str]) -> set[str]:
+    return {name for name, pod in world.pods.items() if before.get(name) != pod.metadata.uid}
+
+
+@pytest.mark.parametrize("trouble", ["evict", "lose", "fail"])
+@pytest.mark.parametrize("looked", [True, False])
+def test_only_the_worker_that_broke_is_made_anew_and_not_one_that_had_succeeded(trouble: str, looked: bool) -> None:
+    """Its pod was collected, and perhaps nobody looked since."""
+    world = running(FREE)
+    world.succeed("train-worker-0")
+    world.settle()
+    uids = {name: pod.metadata.uid for name, pod in world.pods.items()}
+    world.lose("train-worker-0")
+    if looked:
+        world.settle()
+    getattr(world, trouble)("train-worker-1")
+    for _ in range(3):
+        world.settle()
+        world.wait()
+        world.run()
+    assert made_since(world, uids) == {"train-worker-1"}
+    assert (world.job.status.phase, world.job.status.succeeded_indexes) == ("Running", "0")
+    world.succeed("train-worker-1")
+    assert world.turn().status.phase == "Completed"
+
+
+def test_a_success_is_credited_to_the_worker_that_had_it() -> None:
+    """Worker 1 succeeds in the moment in which worker 0, which had not, vanishes."""
+    world = running(FREE)
+    world.succeed("train-worker-1")
+    world.settle()
+    world.lose("train-worker-1")
+    world.lose("train-worker-0")
+    world.run()
+    assert [name for name in world.pods if "worker" in name] == ["train-worker-0"]
+
+
+def test_the_next_attempt_runs_all_workers_again() -> None:
+    world = running(FREE)
+    world.succeed("train-worker-0")
+    world.settle()
+    world.lose("train-ps-0")
+    assert world.turn().status.succeeded_indexes is None
+    world.wait()
+    world.settle()
+    world.empty()
+    world.run()
+    assert (world.job.status.phase, len(world.pods)) == ("Running", 3)
+
+
 def test_the_status_names_only_a_few_at_once_and_comes_to_all() -> None:
     world = running(a_ps_job(1, 20).with_gloo(0))
     for name in [one for one in world.pods if "worker" in one]:

@@ -16,7 +16,18 @@ from paddlejob.core.environment import environment_key
 from paddlejob.core.observe import Ports, Slot
 from paddlejob.core.rendezvous import meeting_stall
 from paddlejob.core.stalls import Stall, spec_stall, stall
-from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_pod, a_ps_job, a_refusal, an_elastic_job
+from tests.builders import (
+    NOW,
+    JobBuilder,
+    PodBuilder,
+    a_config_map,
+    a_job,
+    a_pod,
+    a_ps_job,
+    a_refusal,
+    a_template,
+    an_elastic_job,
+)
 
 JOB = a_job().with_workers(2)
 NOT_FOUND = 'configmap "train" not found'
@@ -135,6 +146,8 @@ BY_SPEC: dict[str, tuple[JobBuilder, str]] = {
     "elastic on the host's network": (an_elastic_job().by("Host"), "NotSupported"),
     "no worker": (a_job().without_workers(), "NoWorkers"),
     "zero workers": (a_job().with_servers(2).with_workers(0), "NoWorkers"),
+    "pods that never end": (a_job().template(a_template({"restartPolicy": "Always"})), "NeverEnds"),
+    "servers that never end": (a_job().with_servers(1, a_template({"restartPolicy": "Always"})), "NeverEnds"),
     "more workers than any machine can list": (a_job().with_workers(2**31 - 1), "TooManyPods"),
     "more pods than a job may have": (a_ps_job(servers=5_000, workers=5_001), "TooManyPods"),
     "more workers to come than a job may have": (an_elastic_job(most=10_001), "TooManyPods"),

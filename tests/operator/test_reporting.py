@@ -35,11 +35,7 @@ QUIET: dict[str, tuple[Status, Status, bool]] = {
     "a message": (Status(phase="Pending", reason="A"), Status(phase="Pending", reason="A", message="b"), True),
     "the phase": (Status(phase="Pending"), Status(phase="Running"), False),
     "the reason": (Status(phase="Pending"), Status(phase="Pending", reason="A"), False),
-    "a worker that succeeded is gone": (
-        running(running=1, succeeded=1),
-        replace(running(running=1, succeeded=1), deleted_after_success=1),
-        False,
-    ),
+    "which worker succeeded": (running(running=2), replace(running(running=1), succeeded_indexes="0"), True),
 }
 
 

@@ -12,6 +12,7 @@ NOT_SUPPORTED = "NotSupported"  # the job combines fields that this release cann
 NO_WORKERS = "NoWorkers"  # it has no worker, which only a v1beta1 CRD accepts
 NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likewise
 TOO_MANY_PODS = "TooManyPods"  # it asks for more pods than a job may have; likewise
+NEVER_ENDS = "NeverEnds"  # its pods have restartPolicy Always; likewise
 NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
 NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job

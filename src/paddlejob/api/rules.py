@@ -67,6 +67,14 @@ def _pod(role: Role) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+ENDS: Rule[Role] = Rule(
+    "a pod with restartPolicy Always never ends: set template.spec.restartPolicy to Never or OnFailure",
+    ("template.spec.restartPolicy",),
+    "!has(self.template) || !has(self.template.spec) || !has(self.template.spec.restartPolicy)"
+    " || self.template.spec.restartPolicy != 'Always'",
+    lambda role: _pod(role).get("restartPolicy") != "Always",
+)
+
 ROLE: tuple[Rule[Role], ...] = (
     Rule(
         "a role needs a container: give template.spec.containers one named paddle, with the image to run",
@@ -75,13 +83,7 @@ ROLE: tuple[Rule[Role], ...] = (
         " && size(self.template.spec.containers) > 0",
         lambda role: bool(_pod(role).get("containers")),
     ),
-    Rule(
-        "a pod with restartPolicy Always never ends: set template.spec.restartPolicy to Never or OnFailure",
-        ("template.spec.restartPolicy",),
-        "!has(self.template) || !has(self.template.spec) || !has(self.template.spec.restartPolicy)"
-        " || self.template.spec.restartPolicy != 'Always'",
-        lambda role: _pod(role).get("restartPolicy") != "Always",
-    ),
+    ENDS,
     Rule(
         "requests is the smallest number of replicas: set it to replicas or below",
         ("requests", "replicas"),

@@ -40,14 +40,13 @@ def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None
     A disruption comes before failures: peers of a pod that is taken away fall after it.
     """
     workers = observed.of_role("worker")
-    missing_but_done = deleted_after_success(job, observed)
-    if workers and sum(slot.state == "succeeded" for slot in workers) + missing_but_done >= len(workers):
+    if workers and all(slot.state == "succeeded" for slot in workers):
         return Completed()
-    failed = [pod for slot in observed.slots if (pod := slot.pod) and pod.state == "failed"]
+    failed = [slot.pod for slot in observed.slots if slot.pod and slot.state == "failed"]
     if disrupted := [pod for pod in failed if is_disrupted(pod)]:
         return Disrupted(describe(min(disrupted, key=_order)))
     lost = [slot for slot in observed.slots if is_lost(job, observed, slot)]
-    if len(lost) > missing_but_done:
+    if lost:
         return Disrupted(_loss(lost[0].name, lost[0].pod))
     return Failed(describe(min(failed, key=_order))) if failed else None
 
@@ -75,10 +74,10 @@ def launched(job: Job, observed: Observed) -> bool:
 
 
 def is_lost(job: Job, observed: Observed, slot: Slot) -> bool:
-    gone = slot.pod is None or (slot.pod.deleting and not slot.pod.finished)
+    gone = slot.pod is None or (slot.pod.deleting and not slot.pod.ended)
     # By name, it may have met the others before all of them have existed.
     met = slot.pod is not None and slot.pod.state == "running"
-    return gone and (met or launched(job, observed))
+    return gone and not slot.succeeded and (met or launched(job, observed))
 
 
 def launches(job: Job, observed: Observed) -> bool:
@@ -86,25 +85,8 @@ def launches(job: Job, observed: Observed) -> bool:
     if not has_names(job) or job.status.phase in ("Starting", "Running"):
         return False
     pods = [slot.pod for slot in observed.slots if slot.pod]
-    meet = len(pods) == len(observed.slots) and any(pod.state == "running" or pod.finished for pod in pods)
+    meet = len(pods) == len(observed.slots) and any(pod.state == "running" or pod.ended for pod in pods)
     return bool(job.status.launched) or meet
-
-
-def deleted_after_success(job: Job, observed: Observed) -> int:
-    """Workers that were seen to succeed and then deleted by someone: the status remembers how many.
-
-    Without that, a worker that succeeds later could not be told from the one that is gone.
-    """
-    before = job.status.worker
-    if before is None or not launched(job, observed):
-        return 0
-    workers = observed.of_role("worker")
-    seen = sum(slot.state == "succeeded" for slot in workers)
-    missing = sum(is_lost(job, observed, slot) for slot in workers)
-    # Earlier releases counted such a worker twice, as succeeded and as unknown, and said nothing else of it.
-    remembered = job.status.deleted_after_success or max(0, before.total - len(workers))
-    vanished = max(0, before.succeeded - remembered - seen)
-    return min(missing, remembered + vanished)
 
 
 def describe(pod: Pod) -> Failure:

@@ -15,6 +15,7 @@ from paddlejob.api.status import Phase
 from paddlejob.core import ending, progress
 from paddlejob.core.actions import Body
 from paddlejob.core.environment import shared_environment
+from paddlejob.core.indexes import write
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.replace import mends, refills
 
@@ -25,10 +26,9 @@ environment = shared_environment
 
 
 def remember(job: Job, base: Status, observed: Observed, _: datetime) -> Status:
+    done = write(slot.index for slot in observed.of_role("worker") if slot.state == "succeeded")
     return msgspec.structs.replace(
-        base,
-        deleted_after_success=ending.deleted_after_success(job, observed) or None,
-        launched=ending.launches(job, observed) or None,
+        base, succeeded_indexes=done or None, launched=ending.launches(job, observed) or None
     )
 
 
@@ -39,8 +39,7 @@ def judge(
 
 
 def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:
-    done = ending.deleted_after_success(job, observed) if role == "worker" else 0
-    return progress.counts((_state(job, observed, slot) for slot in observed.of_role(role)), done)
+    return progress.counts(_state(job, observed, slot) for slot in observed.of_role(role))
 
 
 def phase(job: Job, _: Status, observed: Observed) -> Phase:

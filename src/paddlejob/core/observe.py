@@ -46,9 +46,13 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     index: int
     name: str
     pod: Pod | None = None
+    succeeded: bool = False
+    """Whether the status remembers that it has succeeded in this attempt, whatever became of its pod."""
 
     @property
     def state(self) -> PodState:
+        if self.succeeded:
+            return "succeeded"
         return "pending" if self.pod is None else self.pod.state
 
 

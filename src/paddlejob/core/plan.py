@@ -211,6 +211,7 @@ def _ended(job: Job, status: Status, now: datetime) -> Status:
         completion_time=timestamp(now),
         next_attempt_time=None,
         launched=None,
+        succeeded_indexes=None,
         replacing=(),
         conditions=conditions(job, status.phase, status.message, None, now),
     )

@@ -63,7 +63,7 @@ def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Missing]:
     if not life_of(job).fills(job, observed, now):
         return
     for slot in observed.slots:
-        if slot.pod is None:
+        if slot.pod is None and not slot.succeeded:
             yield Missing(PODS.name, slot.name, partial(_create, job, slot))
 
 

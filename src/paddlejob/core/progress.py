@@ -9,16 +9,15 @@ from paddlejob.api import RoleStatus
 from paddlejob.api.status import Phase
 
 
-def counts(states: Iterable[str], done: int = 0) -> RoleStatus:
-    """`done`: how many of the pods that are gone had succeeded."""
+def counts(states: Iterable[str]) -> RoleStatus:
     tally = Counter(states)
     return RoleStatus(
         pending=tally["pending"],
         starting=tally["starting"],
         running=tally["running"],
         failed=tally["failed"],
-        succeeded=tally["succeeded"] + done,
-        unknown=tally["unknown"] - done,
+        succeeded=tally["succeeded"],
+        unknown=tally["unknown"],
         ready=f"{tally['running']}/{tally.total()}",
     )
 

@@ -14,7 +14,7 @@ from paddlejob.api import Job, Status
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.backoff import after_lost_pods, backoff, not_before, starts_at
 from paddlejob.core.disruption import is_disrupted
-from paddlejob.core.ending import deleted_after_success, is_lost
+from paddlejob.core.ending import is_lost
 from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed, Slot
 
@@ -56,9 +56,8 @@ def remove(job: Job, observed: Observed) -> tuple[Delete, ...]:
 
 
 def mends(job: Job, observed: Observed) -> bool:
-    """Whether a job that goes on replaces workers: not those that had succeeded before they went."""
-    broken = sum(_broken(job, observed, slot) for slot in observed.slots)
-    return replaceable(job, observed) and broken > deleted_after_success(job, observed)
+    """Whether a job that goes on replaces workers."""
+    return replaceable(job, observed) and any(_broken(job, observed, slot) for slot in observed.slots)
 
 
 def refills(job: Job, observed: Observed, now: datetime) -> bool:

@@ -41,7 +41,7 @@ def _waiting(job: Job, base: Status, **counted: int) -> Status:
         phase="Restarting",
         attempt=base.attempt + 1,
         launched=None,
-        deleted_after_success=None,
+        succeeded_indexes=None,
         replacing=(),
         **fresh,
         **counted,

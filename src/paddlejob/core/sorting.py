@@ -12,6 +12,7 @@ from paddlejob.api import Job
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
 from paddlejob.core.children import Child, KindName, Pod
 from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.indexes import read
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import NO_ETCD, NO_PORTS, Etcd, Observed, Ports, Refusal, Slot
 from paddlejob.core.pods import PODS
@@ -33,11 +34,18 @@ def observe(
         (own if meta.controller_uid == uid else others)[type(child).__name__][meta.name] = child
     pods = cast("dict[str, Pod]", own[PODS.name])
     current = {name: pod for name, pod in pods.items() if _attempt(pod) == attempt}
+    done = succeeded(job)
     config_map = own[CONFIG_MAPS.name].get(job.metadata.name)
     is_current = config_map is not None and _attempt(config_map) == attempt
     return Observed(
         slots=tuple(
-            Slot(role, index, name := pod_name(job.metadata.name, role, index), current.get(name))
+            Slot(
+                role,
+                index,
+                name := pod_name(job.metadata.name, role, index),
+                current.get(name),
+                role == "worker" and index in done,
+            )
             for role, wanted in job.spec.roles
             for index in range(wanted.wanted)
         ),
@@ -71,6 +79,12 @@ def _matters(job: Job, refusal: Refusal, own: dict[KindName, dict[str, Child]], 
             return isinstance(child, Pod) and child.state == "starting" and not child.deleting
         case _:
             return child is not None and not child.deleting
+
+
+def succeeded(job: Job) -> frozenset[int]:
+    """The workers of which the status remembers that they have succeeded in this attempt."""
+    written, worker = job.status.succeeded_indexes, job.spec.worker
+    return read(written, worker.wanted) if written and worker else frozenset()
 
 
 def _attempt(child: Child) -> str:

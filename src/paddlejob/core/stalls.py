@@ -72,6 +72,8 @@ def spec_stall(job: Job) -> Stall | None:
     for rule, reason in RULES:
         if not rule.holds(job.spec):
             return Stall(reason, rule.message)
+    if not all(rules.ENDS.holds(role) for _, role in job.spec.roles):
+        return Stall(reasons.NEVER_ENDS, rules.ENDS.message)
     return None
 
 

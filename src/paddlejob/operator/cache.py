@@ -24,6 +24,7 @@ from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.doubts import Doubts
 from paddlejob.operator.ports import DEFAULT_RANGE, PortBlocks, PortRange
 from paddlejob.operator.resources import CHILDREN, JOBS
+from paddlejob.operator.vanished import Vanished
 
 # Events of a large job come in floods, and a look costs a few microseconds per pod: a small job is looked at after
 # every event, one of a thousand pods five times a second.
@@ -42,6 +43,7 @@ class Cache:
         # Before anyone is woken by a change, the ports know of it.
         self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
         self.doubts = Doubts(self.jobs, self._children[Pod.__name__], wake)
+        self._vanished = Vanished(self.jobs, self._children[Pod.__name__])
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)
         for store in self._children.values():
@@ -101,9 +103,12 @@ class Cache:
         children: list[Child] = []
         for kind in KINDS:
             store = self._children[kind.name]
+            names = {*kind.names(job)}
             own = store.owned_by(uid)
+            if kind.type is Pod:
+                own += tuple(pod for pod in self._vanished.of(job) if pod.metadata.name in names)
             children += own
-            lacking = {*kind.names(job)}.difference(child.metadata.name for child in own)
+            lacking = names.difference(child.metadata.name for child in own)
             children += [child for name in sorted(lacking) if (child := store.get((namespace, name))) is not None]
         return partial(observe, job, children, tuple(refusals), etcd, self.ports.seen_by(job))
 

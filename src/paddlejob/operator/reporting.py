@@ -81,6 +81,7 @@ def only_counts(before: Status, after: Status) -> bool:
         after,
         message=before.message,
         conditions=before.conditions,
+        succeeded_indexes=before.succeeded_indexes,
         **{role: before.role(role) for role in ROLES},
     )
     return quiet == before and _stall(before) == _stall(after)
