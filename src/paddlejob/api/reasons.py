@@ -13,6 +13,7 @@ NO_WORKERS = "NoWorkers"  # it has no worker, which only a v1beta1 CRD accepts
 NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likewise
 TOO_MANY_PODS = "TooManyPods"  # it asks for more pods than a job may have; likewise
 NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
+IPV6_ADDRESS = "IPv6Address"  # by address: a pod has one that PaddlePaddle cannot use
 NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job
 FORBIDDEN = "Forbidden"  # the API server or an admission policy forbids one
@@ -32,6 +33,7 @@ STOPPED = "Stopped"  # its runner was stopped before the job ended
 # Ends: why a job failed, or started again. In `status.reason` and `status.failure`.
 
 POD_LOST = "PodLost"  # a pod of a running job is gone, and nothing says why
+ADDRESS_CHANGED = "AddressChanged"  # a pod has another address than its peers were told
 DEADLINE_EXCEEDED = "DeadlineExceeded"  # it did not complete within activeDeadlineSeconds
 STARTING_DEADLINE_EXCEEDED = "StartingDeadlineExceeded"  # it was not running within startingDeadlineSeconds
 TOO_MANY_COMEBACKS = "TooManyComebacks"  # workers of an elastic job kept exiting and never completed

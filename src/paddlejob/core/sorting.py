@@ -10,7 +10,7 @@ from typing import cast
 
 from paddlejob.api import Job
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
-from paddlejob.core.children import Child, KindName, Pod
+from paddlejob.core.children import Child, ConfigMap, KindName, Pod
 from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import NO_ETCD, NO_PORTS, Etcd, Observed, Ports, Refusal, Slot
@@ -32,7 +32,7 @@ def observe(
         (own if meta.controller_uid == uid else others)[type(child).__name__][meta.name] = child
     pods = cast("dict[str, Pod]", own[PODS.name])
     current = {name: pod for name, pod in pods.items() if _attempt(pod) == attempt}
-    config_map = own[CONFIG_MAPS.name].get(job.metadata.name)
+    config_map = cast("ConfigMap | None", own[CONFIG_MAPS.name].get(job.metadata.name))
     is_current = config_map is not None and _attempt(config_map) == attempt
     return Observed(
         slots=tuple(
