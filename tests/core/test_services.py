@@ -39,6 +39,7 @@ def test_the_service_of_the_users_design_document() -> None:
         },
         "spec": {
             "clusterIP": "None",
+            "ipFamilyPolicy": "PreferDualStack",
             "publishNotReadyAddresses": True,
             "selector": {"paddle-res-name": "wide-ande-deep-service-ps-0"},
             "ports": [{"name": "paddle", "port": 2379, "targetPort": 2379, "protocol": "TCP"}],

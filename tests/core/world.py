@@ -154,6 +154,13 @@ class World:
         if config_map and name in self.pods and attempt_of(config_map) == attempt_of(self.pods[name]):
             self._change(name, lambda pod: pod.state == "starting" and not pod.deleting, PodBuilder.running)
 
+    def move(self, name: str) -> None:
+        """Its kubelet makes its sandbox anew."""
+        self._change(name, lambda pod: bool(pod.status.pod_ip) and not pod.finished, self._elsewhere)
+
+    def _elsewhere(self, pod: PodBuilder) -> PodBuilder:
+        return PodBuilder(replace(pod.pod, status=replace(pod.pod.status, pod_ip=self._address())))
+
     def succeed(self, name: str) -> None:
         if self._change(name, lambda pod: pod.state == "running", PodBuilder.succeeded):
             self.trained.add(name)

@@ -14,6 +14,7 @@ NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likew
 TOO_MANY_PODS = "TooManyPods"  # it asks for more pods than a job may have; likewise
 NEVER_ENDS = "NeverEnds"  # its pods have restartPolicy Always; likewise
 NO_PORTS = "NoPorts"  # on the host's network: no free block of ports is large enough
+IPV6_ADDRESS = "IPv6Address"  # by address: a pod has one that PaddlePaddle cannot use
 NAME_TAKEN = "NameTaken"  # an object with a name that the job needs exists, and is not the job's
 QUOTA_EXCEEDED = "QuotaExceeded"  # a quota of the namespace refuses an object of the job
 FORBIDDEN = "Forbidden"  # the API server or an admission policy forbids one, or forbids to change or delete one
@@ -40,6 +41,7 @@ UNREADABLE = "Unreadable"  # what is stored of it does not have the shape of a P
 # Ends: why a job failed, or started again. In `status.reason` and `status.failure`.
 
 POD_LOST = "PodLost"  # a pod of a running job is gone, and nothing says why
+ADDRESS_CHANGED = "AddressChanged"  # a pod has another address than its peers were told
 DEADLINE_EXCEEDED = "DeadlineExceeded"  # it did not complete within activeDeadlineSeconds
 STARTING_DEADLINE_EXCEEDED = "StartingDeadlineExceeded"  # it was not running within startingDeadlineSeconds
 OTHER_OPERATOR = "OtherOperator"  # an earlier operator wrote that it has ended, in words that are not ours

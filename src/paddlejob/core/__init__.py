@@ -15,8 +15,7 @@ from paddlejob.core.actions import (
     Touch,
     Update,
 )
-from paddlejob.core.children import Child, Pod
-from paddlejob.core.config_maps import ConfigMap
+from paddlejob.core.children import Child, ConfigMap, Pod
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Answer, Etcd, Observed, Refusal
 from paddlejob.core.plan import plan

@@ -1,4 +1,4 @@
-"""The objects a job owns, as much of them as decisions read: what all kinds have, and pods.
+"""The objects a job owns, as much of them as decisions read: what all kinds have, ConfigMaps and pods.
 
 Anything else in a pod is dropped while it is decoded, so a thousand pods cost little. Absent fields have harmless
 defaults: half-made objects are normal in Kubernetes. They hold no cycles, so the garbage collector is spared them
@@ -28,6 +28,19 @@ class Child(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True)
     @property
     def deleting(self) -> bool:
         return self.metadata.deletion_timestamp is not None
+
+
+class Endpoints(msgspec.Struct, frozen=True, gc=False):
+    """Where the pods are that a ConfigMap tells of: host:port, one after the other. Empty where it tells nothing."""
+
+    servers: str = msgspec.field(default="", name="PADDLE_PSERVERS_IP_PORT_LIST")
+    workers: str = msgspec.field(default="", name="PADDLE_TRAINER_ENDPOINTS")
+    heter: str = msgspec.field(default="", name="PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST")
+    master: str = msgspec.field(default="", name="PADDLE_MASTER")
+
+
+class ConfigMap(Child, frozen=True, gc=False, kw_only=True):
+    data: Endpoints = Endpoints()
 
 
 class Waiting(msgspec.Struct, frozen=True, gc=False, rename="camel"):

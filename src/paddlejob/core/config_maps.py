@@ -9,16 +9,12 @@ from functools import partial
 from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create, Update
-from paddlejob.core.children import Child
+from paddlejob.core.children import Child, ConfigMap
 from paddlejob.core.intranet import has_names
 from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed
 from paddlejob.core.pods import owner
-
-
-class ConfigMap(Child, frozen=True, kw_only=True):
-    pass
 
 
 def config_map(job: Job, data: dict[str, str]) -> Body:

@@ -14,6 +14,7 @@ from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
 from paddlejob.core import ending, progress
 from paddlejob.core.actions import Body
+from paddlejob.core.addresses import moved
 from paddlejob.core.environment import shared_environment
 from paddlejob.core.indexes import write
 from paddlejob.core.observe import Observed, Slot
@@ -35,7 +36,10 @@ def remember(job: Job, base: Status, observed: Observed, _: datetime) -> Status:
 def judge(
     job: Job, _: Status, observed: Observed, __: datetime
 ) -> ending.Completed | ending.Failed | ending.Disrupted | None:
-    return ending.judge(job, observed)
+    """A changed address comes before failures, as any disruption does: peers fall because of it."""
+    end = ending.judge(job, observed)
+    changed = moved(job, observed) if end is None or isinstance(end, ending.Failed) else None
+    return ending.Disrupted(changed) if changed else end
 
 
 def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:

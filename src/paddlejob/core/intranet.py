@@ -31,4 +31,12 @@ def hosts(job: Job, observed: Observed, role: RoleName) -> list[str] | None:
         return [service_host(slot.name, job.metadata.namespace) for slot in slots]
     # A pod that is going away takes its address along: the pod that replaces it has another.
     addresses = [slot.pod.status.pod_ip if slot.pod and not slot.pod.deleting else "" for slot in slots]
-    return addresses if all(addresses) else None
+    return addresses if all(addresses) and not any(is_foreign(job, one) for one in addresses) else None
+
+
+def is_foreign(job: Job, address: str) -> bool:
+    """Whether PaddlePaddle cannot use it: it splits endpoints at the first colon, and connects by IPv4 alone.
+
+    Two workers would each train alone and exit 0. A lone worker connects to nobody.
+    """
+    return ":" in address and (job.spec.mode != "Single" or job.spec.is_elastic)

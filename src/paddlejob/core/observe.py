@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import msgspec
 
 from paddlejob.api.names import RoleName
-from paddlejob.core.children import Child, KindName, Pod, PodState, Verb
+from paddlejob.core.children import Child, ConfigMap, KindName, Pod, PodState, Verb
 from paddlejob.core.reach import EVERYWHERE, Reach
 
 C = TypeVar("C", bound=Child)
@@ -83,7 +83,7 @@ class Observed(msgspec.Struct, frozen=True):
     slots: tuple[Slot, ...] = ()
     children: dict[KindName, tuple[Child, ...]] = {}
     """All that the job owns, by name within each kind."""
-    config_map: Child | None = None
+    config_map: ConfigMap | None = None
     leftovers: tuple[Pod, ...] = ()
     """Pods of earlier attempts: they must go before the next one begins."""
     old_config_map: Child | None = None

@@ -12,7 +12,7 @@ from itertools import chain
 
 import msgspec
 
-from paddlejob.api import Condition, Failure, Job, Status
+from paddlejob.api import Condition, Failure, Job, Status, reasons
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.backoff import believed, starts_at
@@ -198,7 +198,9 @@ def _completed(base: Status) -> Status:
 
 
 def _failed(base: Status, failure: Failure) -> Status:
-    how = "was lost" if failure.exit_code is None else f"failed with exit code {failure.exit_code}"
+    how = "has another address" if failure.reason == reasons.ADDRESS_CHANGED else "was lost"
+    if failure.exit_code is not None:
+        how = f"failed with exit code {failure.exit_code}"
     text = f"{failure.pod} {how} ({failure.reason})"
     return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 

@@ -11,6 +11,7 @@ from paddlejob.api import Job, Role, reasons, rules
 from paddlejob.api.names import ANNOTATION_ETCD, PORT
 from paddlejob.core.actions import AskEtcd, ForgetEtcd
 from paddlejob.core.environment import environment_key, job_id
+from paddlejob.core.intranet import is_foreign
 from paddlejob.core.observe import Answer, Etcd, Observed
 from paddlejob.core.ports import PORTS_PER_TRAINER
 from paddlejob.core.reach import endpoint
@@ -89,7 +90,8 @@ def environment(job: Job, observed: Observed) -> dict[str, str] | None:
     """The ConfigMap's data; None while so few workers are placed that they could not train: none starts alone."""
     least, most = bounds(job)
     pods = [slot.pod for slot in observed.of_role("worker")]
-    if sum(1 for pod in pods if pod and pod.status.pod_ip and not pod.deleting) < least:
+    placed = [pod.status.pod_ip for pod in pods if pod and pod.status.pod_ip and not pod.deleting]
+    if len(placed) < least or any(is_foreign(job, address) for address in placed):
         return None
     return {
         "PADDLE_MASTER": f"etcd://{server(job, observed.etcd)}",

@@ -12,10 +12,10 @@ import msgspec
 
 from paddlejob.api import Job, Status
 from paddlejob.core.actions import Delete, delete
+from paddlejob.core.addresses import moved, workers_are_known
 from paddlejob.core.backoff import after_lost_pods, backoff, not_before, starts_at
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import is_lost
-from paddlejob.core.heter import has_heter
 from paddlejob.core.observe import Observed, Slot
 
 # The status names the pods that are being replaced, and its size must not grow with the job: the others wait in turn.
@@ -24,8 +24,8 @@ MOST_AT_ONCE = 8
 
 def replaceable(job: Job, observed: Observed) -> bool:
     """Whether all that is broken can be replaced alone."""
-    if job.spec.mode != "PS" or job.spec.with_gloo or has_heter(job):
-        return False  # heter workers know their peers by address: a new one would stay a stranger
+    if workers_are_known(job) or moved(job, observed):
+        return False
     return all(slot.role == "worker" for slot in observed.slots if _broken(job, observed, slot))
 
 

@@ -32,6 +32,8 @@ def service(job: Job, slot: Slot) -> Body:
         "spec": {
             # Headless: the name leads to the pod's own address, which a server can bind.
             "clusterIP": "None",
+            # PaddlePaddle connects by IPv4 alone: where there are both, the name must lead to both.
+            "ipFamilyPolicy": "PreferDualStack",
             # Pods meet before they are ready: that is what they need names for.
             "publishNotReadyAddresses": True,
             "selector": {n.LABEL_RES_NAME: slot.name},

@@ -10,7 +10,7 @@ from typing import cast
 
 from paddlejob.api import Job
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
-from paddlejob.core.children import Child, KindName, Pod
+from paddlejob.core.children import Child, ConfigMap, KindName, Pod
 from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.indexes import read
 from paddlejob.core.kinds import KINDS
@@ -35,7 +35,7 @@ def observe(
     pods = cast("dict[str, Pod]", own[PODS.name])
     current = {name: pod for name, pod in pods.items() if _attempt(pod) == attempt}
     done = succeeded(job)
-    config_map = own[CONFIG_MAPS.name].get(job.metadata.name)
+    config_map = cast("ConfigMap | None", own[CONFIG_MAPS.name].get(job.metadata.name))
     is_current = config_map is not None and _attempt(config_map) == attempt
     return Observed(
         slots=tuple(

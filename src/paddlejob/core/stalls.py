@@ -14,6 +14,7 @@ import msgspec
 from paddlejob.api import Job, reasons, rules
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import environment_key
+from paddlejob.core.intranet import has_names, is_foreign
 from paddlejob.core.observe import Observed, Refusal
 from paddlejob.core.ports import ports_needed
 from paddlejob.core.reserving import needs_ports
@@ -49,6 +50,10 @@ def stall(job: Job, observed: Observed) -> Stall | None:
             reasons.NAME_TAKEN,
             f"{kind} {name}: the name is taken by an object of another job: waiting until it is gone",
         )
+    if not has_names(job) and observed.config_map is None:
+        for slot in observed.slots:
+            if slot.pod and is_foreign(job, slot.pod.status.pod_ip):
+                return _foreign(slot.name, slot.pod.status.pod_ip)
     causes = [(slot.name, cause) for slot in observed.slots if slot.pod and (cause := _of_pod(job, observed, slot.pod))]
     if not causes:
         return None
@@ -75,6 +80,13 @@ def spec_stall(job: Job) -> Stall | None:
     if not all(rules.ENDS.holds(role) for _, role in job.spec.roles):
         return Stall(reasons.NEVER_ENDS, rules.ENDS.message)
     return None
+
+
+def _foreign(name: str, address: str) -> Stall:
+    advice = "on a cluster that has IPv4 too, use intranet: Service, or let IPv4 be its first family"
+    return Stall(
+        reasons.IPV6_ADDRESS, f"{name} has the address {address}, and PaddlePaddle cannot connect by IPv6: {advice}"
+    )
 
 
 def _of_pod(job: Job, observed: Observed, pod: Pod) -> Stall | None:

@@ -18,6 +18,7 @@ from tests.core.strategies import EXAMPLES, runnable_jobs
 from tests.core.world import World, attempt_of, cut
 
 which = st.integers(0, 5)
+HAPPENINGS = ["place", "start", "succeed", "fail", "evict", "delete", "lose", "reap", "move"]
 few_seconds = st.integers(1, 60)
 
 
@@ -51,7 +52,9 @@ class Life(RuleBasedStateMachine):
 
     # Programs, nodes and people.
 
-    @rule(what=st.sampled_from(["place", "start", "succeed", "fail", "evict", "delete", "lose", "reap"]), at=which)
+    @rule(
+        what=st.sampled_from(["place", "start", "succeed", "fail", "evict", "delete", "lose", "reap", "move"]), at=which
+    )
     def something_happens_to_a_pod(self, what: str, at: int) -> None:
         names = [name for name in sorted(self.world.pods) if what != "succeed" or "worker" in name]
         if names:
