@@ -68,7 +68,7 @@ class Operator:
         self._config = config
         self._options = options
         self._queue: WorkQueue[Key] = WorkQueue()
-        self._cache = Cache(self._queue.add_after, options.port_range)
+        self._cache = Cache(self._queue.add_after, options.port_range, on_defect=self._defect)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
         # Whoever gets the lease at once need not read everything before that and again after it.
         self._campaigned = asyncio.Event()
@@ -152,6 +152,10 @@ class Operator:
 
     def _watch_failed(self, plural: str, error: Exception) -> None:
         log.warning("watch interrupted", resource=plural, error=str(error))
+
+    def _defect(self, key: Key, error: Exception) -> None:
+        self._metrics.defects.inc()
+        log.error("defect, object skipped", object="/".join(key), exc_info=error)
 
     def _unreadable(self, name: str, error: Exception) -> None:
         self._metrics.unreadable.inc()
