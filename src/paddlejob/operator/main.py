@@ -34,7 +34,7 @@ from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.options import Options
 from paddlejob.operator.reporting import Reporter
-from paddlejob.operator.server import parse_address, serving
+from paddlejob.operator.server import NOT_YET, parse_address, serving
 
 log = structlog.get_logger()
 
@@ -73,6 +73,8 @@ class Operator:
         # Whoever gets the lease at once need not read everything before that and again after it.
         self._campaigned = asyncio.Event()
         self._loop: Loop | None = None
+        self._election: Election | None = None
+        self._lease_error = ""
         self._identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
 
     async def run(self) -> None:
@@ -85,7 +87,7 @@ class Operator:
                 metrics_address=options.metrics_address,
                 metrics=self._metrics,
                 healthy=self._healthy,
-                ready=lambda: self._cache.synced,
+                not_ready=self._not_ready,
             ),
         ):
             self._cache.watch(
@@ -108,11 +110,12 @@ class Operator:
             await self._lead(client, lambda: None)
             return
         while True:
-            election = Election(
+            election = self._election = Election(
                 client,
                 namespace=self._config.namespace,
                 name=LEASE,
                 identity=self._identity,
+                on_error=self._lease_failed,
                 on_wait=self._campaigned.set,
             )
             try:
@@ -140,6 +143,7 @@ class Operator:
         )
         log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
         self._metrics.leading.set(1)
+        self._lease_error = ""
         try:
             await self._loop.run()
         finally:
@@ -149,6 +153,19 @@ class Operator:
 
     def _healthy(self) -> bool:
         return self._loop is None or self._loop.turns(datetime.now(timezone.utc))
+
+    def _not_ready(self) -> str:
+        """Who may not touch the lease would never lead: it must not look as if all were well."""
+        election = self._election
+        if election is not None and election.trouble is not None and not election.holding:
+            return f"no lease: {election.trouble}"
+        return "" if self._cache.synced else NOT_YET
+
+    def _lease_failed(self, error: Exception) -> None:
+        """Every few seconds while it lasts: said once."""
+        if str(error) != self._lease_error:
+            log.warning("lease not to be had", namespace=self._config.namespace, lease=LEASE, error=str(error))
+        self._lease_error = str(error)
 
     def _watch_failed(self, plural: str, error: Exception) -> None:
         log.warning("watch interrupted", resource=plural, error=str(error))
