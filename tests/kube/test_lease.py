@@ -172,9 +172,11 @@ async def test_errors_on_the_way_are_told_and_release_gives_up_in_time() -> None
     task = asyncio.create_task(election.run(stage.act("a")))
     await asyncio.sleep(5)
     assert told
+    assert repr(election.trouble) == repr(told[-1])
     leases.fault = ""
     await asyncio.sleep(5)
     assert stage.leading == {"a"}
+    assert election.trouble is None
     leases.fault = "hang"
     start = loop_time()
     await ended(task)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from paddlejob.kube.errors import Undecodable
 from paddlejob.kube.events import Bookmark, Removed, Seen, Skipped
+from paddlejob.kube.objects import Key
 from paddlejob.kube.store import BATCH, Change, Store
 from tests.kube.things import Thing, a_thing
 
@@ -42,6 +43,33 @@ def test_events_change_the_store_and_are_told_with_before_and_after() -> None:
     store.apply_event(Removed(a_thing("a", 103)))
     assert changes == [Change(None, first), Change(first, second), Change(second, None)]
     assert len(store) == 0
+
+
+def test_a_handler_that_fails_at_an_object_keeps_nobody_else_from_hearing_of_it() -> None:
+    failed: list[tuple[Key, str]] = []
+    store: Store[Thing] = Store(on_error=lambda key, error: failed.append((key, str(error))))
+    heard: list[str] = []
+
+    def picky(change: Change[Thing]) -> None:
+        assert change.after is not None, "it is gone"
+        heard.append(f"picky {int(change.after.metadata.name)}")
+
+    store.subscribe(picky)
+    store.subscribe(lambda change: heard.append("other"))
+    replace_all(store, [a_thing("a", 1), a_thing("7", 2)], None, "3")
+    store.apply_event(Removed(a_thing("7", 103)))
+    assert heard == ["other", "picky 7", "other", "other"]
+    assert [key for key, _ in failed] == [("default", "a"), ("default", "7")]
+    assert "invalid literal" in failed[0][1]
+    assert "it is gone" in failed[1][1]
+
+
+def test_without_anybody_to_tell_a_failing_handler_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    store: Store[Thing] = Store()
+    store.subscribe(lambda change: [].pop())
+    store.apply_event(Seen(a_thing("a", 101)))
+    assert "a handler failed at default/a" in caplog.text
+    assert len(store) == 1
 
 
 def test_objects_are_found_by_the_uid_of_their_controller() -> None:

@@ -123,6 +123,10 @@ class FakeCluster:
                 return await fault(request)
         return await self._answer(request, call)
 
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """As if there were no faults."""
+        return await self._answer(request, await self._call(request))
+
     async def _call(self, request: web.Request) -> Call:
         found = _PATH.fullmatch(request.path)
         assert found, request.path

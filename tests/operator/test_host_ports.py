@@ -52,12 +52,12 @@ class Office:
         meta = replace(job.metadata, resource_version=str(next(self._versions)))
         self.jobs.apply_event(Removed(replace(job, metadata=meta)))
 
-    def pod(self, job: Job, phase: str = "Running", text: str | None = None) -> Pod:
+    def pod(self, job: Job, phase: str = "Running", text: str | None = None, index: int = 0) -> Pod:
         block = str(block_of(job)) if text is None else text
         meta = ObjectMeta(
-            name=f"{job.metadata.name}-worker-0",
+            name=f"{job.metadata.name}-worker-{index}",
             namespace=job.metadata.namespace,
-            uid=f"pod-of-{job.metadata.uid}",
+            uid=f"pod-{index}-of-{job.metadata.uid}",
             resource_version=str(next(self._versions)),
             annotations={ANNOTATION_PORTS: block},
             owner_references=(owner_reference(job),),
@@ -144,11 +144,54 @@ def test_a_block_is_held_as_long_as_one_of_its_pods_runs(gone: bool, ends: bool)
     assert office.choose(waiting) == Block(20000, 20039)
 
 
-@pytest.mark.parametrize("text", ["", "20000", "20000-", "-", "a-b", "20000-²"])
-def test_what_stands_on_a_pod_and_is_no_block_holds_nothing(text: str) -> None:
-    office = Office(20000, 20040)
-    office.pod(host_job("odd"), text=text)
+NO_BLOCKS = ["", "20000", "20000-", "-", "a-b", "20000-²", "1-65535", "20000-20039", "9" * 5000, "1-" + "9" * 5000]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["of a job that is there", "of a job that is not there"])
+@pytest.mark.parametrize("text", NO_BLOCKS, ids=lambda text: text[:20])
+def test_what_a_stranger_writes_on_a_pod_holds_nothing(text: str, known: bool) -> None:
+    """Only the block that stands on the job itself counts, and only while it is that of a pod of the job."""
+    office = Office(20000, 20200)
+    odd = JobBuilder(host_job("odd", workers=1)).with_ports(20180).build()
+    if known:
+        office.put(odd)
+    office.pod(odd, text=text)
     assert office.choose(office.put(host_job("a"))) == Block(20000, 20039)
+
+
+def test_many_pods_of_one_job_hold_one_block() -> None:
+    office = Office(20000, 20200)
+    greedy = office.put(JobBuilder(host_job("greedy")).with_ports(20000).build())
+    for index in range(5):
+        office.pod(greedy, text=f"{20000 + 40 * index}-{20039 + 40 * index}", index=index)
+    assert office.choose(office.put(host_job("a"))) == Block(20040, 20079)
+
+
+def test_pods_that_are_heard_of_before_their_job_count_when_it_comes() -> None:
+    office = Office(20000, 20200)
+    job = JobBuilder(host_job("late")).with_ports(20000).build()
+    office.pod(job)
+    office.put(finished(job))
+    assert office.choose(office.put(host_job("a"))) == Block(20040, 20079)
+
+
+def test_a_job_that_was_deleted_before_its_block_is_written_holds_nothing() -> None:
+    """It waited for its turn to write when the watch told that it was gone."""
+    office = Office(20000, 20040)
+    job = office.put(host_job("gone"))
+    office.remove(job)
+    assert office.choose(job) is None
+    other = office.put(host_job("a"))
+    assert office.ports.seen_by(other) == Ports()
+    assert office.choose(other) == Block(20000, 20039)
+
+
+def test_a_job_that_was_made_anew_does_not_choose_for_the_one_before() -> None:
+    office = Office(20000, 20040)
+    before = office.put(host_job("a"))
+    again = office.put(JobBuilder(host_job("a")).with_uid("another").build())
+    assert office.choose(before) is None
+    assert office.choose(again) == Block(20000, 20039)
 
 
 def test_what_another_leader_gave_away_since_is_not_chosen_again() -> None:

@@ -45,6 +45,25 @@ async def test_a_time_that_comes_wakes_a_job_that_nothing_happens_to(cluster: Fa
     assert deleted.body["preconditions"]["uid"].startswith("uid-")
 
 
+async def test_a_job_that_changed_meanwhile_does_not_expire(cluster: FakeCluster, start: StartInside) -> None:
+    """Somebody gives it more time in the moment in which its time is up."""
+    put_job(cluster, ttlSecondsAfterFinished=0)
+
+    async def keep(request: web.Request) -> web.StreamResponse:
+        cluster.change("paddlejobs", "train", {"metadata": {"generation": 2}, "spec": {"ttlSecondsAfterFinished": 900}})
+        return await cluster.answer(request)
+
+    cluster.fail("DELETE", "paddlejobs", keep)
+    await start()
+    await until(lambda: len(cluster.names("pods")) == 2, "the pods")
+    end(cluster)
+    await until(lambda: len(cluster.asked("DELETE", "paddlejobs")) == 1, "the attempt")
+    put_job(cluster, "other")
+    await until(lambda: "other-worker-1" in cluster.names("pods"), "the operator goes on")
+    assert cluster.names("paddlejobs") == ["other", "train"]
+    assert len(cluster.asked("DELETE", "paddlejobs")) == 1
+
+
 async def test_a_name_that_comes_back_is_another_job(cluster: FakeCluster, start: StartInside) -> None:
     first = put_job(cluster, worker=a_role(1))
     await start()

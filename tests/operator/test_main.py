@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import aiohttp
+import pytest
 import yaml
 
 from tests.cluster.processes import free_ports
@@ -82,6 +83,27 @@ async def test_whoever_does_not_have_the_lease_looks_on(cluster: FakeCluster, st
     cluster.change("leases", LEASE, {"spec": {**lease["spec"], "holderIdentity": None}})
     await until(lambda: len(cluster.names("pods")) == 2, "it acts as soon as the lease is free")
     assert len(cluster.asked("WATCH", "pods")) == 2  # what was read before may be out of date
+
+
+FORBIDDEN = refuses(403, "Forbidden", 'leases "paddle-operator" is forbidden: User cannot do that')
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_lease_that_it_may_not_touch_is_told_and_it_is_not_ready(
+    cluster: FakeCluster, start: StartInside, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    put_job(cluster)
+    cluster.fail(method, "leases", FORBIDDEN, times=100)
+    (port,) = free_ports(1)
+    await start(leader_elect=True, health_address=f"127.0.0.1:{port}")
+    await until(lambda: len(cluster.asked(method, "leases")) >= 2, "it has asked for the lease twice")
+    assert "User cannot do that" in await text(port, "/readyz")
+    assert await text(port, "/healthz") == "ok\n"
+    said = [line for line in capsys.readouterr().out.splitlines() if "lease" in line]
+    assert [("warning" in line, "User cannot do that" in line) for line in said] == [(True, True)]
+    cluster.allow_all()
+    await until(lambda: len(cluster.names("pods")) == 2, "it leads after all")
+    assert await text(port, "/readyz") == "ok\n"
 
 
 async def test_a_signal_ends_it_in_order(cluster: FakeCluster, tmp_path: Path) -> None:

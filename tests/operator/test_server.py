@@ -39,7 +39,7 @@ def an_operator(health: str, metrics: str, said: dict[str, bool]) -> AbstractAsy
         metrics_address=metrics,
         metrics=Metrics(lambda: (), lambda: 7),
         healthy=lambda: said["healthy"],
-        ready=lambda: said["ready"],
+        not_ready=lambda: "" if said["ready"] else "the lease is forbidden",
     )
 
 
@@ -53,7 +53,7 @@ async def test_the_probes_say_how_it_is_at_this_moment() -> None:
     said = {"healthy": True, "ready": False}
     async with an_operator(f"127.0.0.1:{port}", "0", said):
         assert await answer(port, "/healthz") == (200, "ok\n")
-        assert await answer(port, "/readyz") == (503, "not yet\n")
+        assert await answer(port, "/readyz") == (503, "the lease is forbidden\n")
         said.update(healthy=False, ready=True)
         assert await answer(port, "/healthz") == (503, "not yet\n")
         assert await answer(port, "/readyz") == (200, "ok\n")

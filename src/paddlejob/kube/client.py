@@ -103,13 +103,18 @@ class Client:
         key: Key,
         *,
         uid: str | None = None,
+        version: str | None = None,
         grace_seconds: int | None = None,
         propagation: str | None = None,
     ) -> None:
-        """Delete the object; with `uid` only if it is still that very one (otherwise Conflict)."""
+        """Delete the object; with `uid` only if it is still that very one, with `version` only if it is unchanged.
+
+        Otherwise Conflict.
+        """
         options: dict[str, object] = {"apiVersion": "v1", "kind": "DeleteOptions"}
-        if uid is not None:
-            options["preconditions"] = {"uid": uid}
+        wanted = {"uid": uid, "resourceVersion": version}
+        if conditions := {name: value for name, value in wanted.items() if value is not None}:
+            options["preconditions"] = conditions
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         if propagation is not None:

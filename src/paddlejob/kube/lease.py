@@ -65,6 +65,8 @@ class Election:
         self._durations = durations or LeaseDurations()
         self._on_error = on_error
         self._on_wait = on_wait
+        self.trouble: Exception | None = None
+        """Why the last attempt to get or keep the lease came to nothing; None after one that was answered."""
         # When this process would stop being sure, by its own clock. None: it does not lead.
         self._sure_until: float | None = None
         # The lease as last seen, and since when it has looked like that here.
@@ -105,12 +107,14 @@ class Election:
     async def _try_to_acquire(self) -> bool:
         try:
             async with timeout(self._durations.renew):
-                return await self._take_if_free()
+                taken = await self._take_if_free()
         except (ApiConflict, ApiAlreadyExists):
-            return False  # somebody was faster
+            taken = False  # somebody was faster
         except (KubeError, *TimedOut) as error:
             self._tell(error)
             return False
+        self.trouble = None
+        return taken
 
     async def _take_if_free(self) -> bool:
         try:
@@ -148,6 +152,7 @@ class Election:
                 # Half the time, so that one attempt that hangs leaves time for another on a new connection.
                 async with timeout(min(durations.renew / 2, max(self._left(), 0.0))):
                     await self._renew_once()
+                self.trouble = None
             except LeaseLost:
                 self._sure_until = None
                 raise
@@ -236,6 +241,7 @@ class Election:
         return LeaseLost(f"{self._identity} does not hold the lease {'/'.join(self._key)}: {why}")
 
     def _tell(self, error: Exception) -> None:
+        self.trouble = error
         if self._on_error is not None:
             self._on_error(error)
 

@@ -6,6 +6,7 @@ reads its own writes at once; a write never overrules what the watch has told al
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -35,8 +36,11 @@ def _utc_now() -> str:
 class Store(Generic[T]):
     """A scope is what one reflector watches: a namespace, or None for all of them."""
 
-    def __init__(self, now: Callable[[], str] = _utc_now) -> None:
+    def __init__(
+        self, now: Callable[[], str] = _utc_now, *, on_error: Callable[[Key, Exception], None] | None = None
+    ) -> None:
         self._now = now
+        self._on_error = on_error or _log
         self._objects: dict[Key, T] = {}
         self._owned: dict[str, dict[Key, T]] = {}
         self._handlers: list[Callable[[Change[T]], None]] = []
@@ -176,8 +180,18 @@ class Store(Generic[T]):
             del self._owned[owner]
 
     def _tell(self, change: Change[T]) -> None:
+        """One that fails at an object has missed it; the others hear of it, and whoever watches goes on."""
         for handler in self._handlers:
-            handler(change)
+            try:
+                handler(change)
+            except Exception as error:
+                changed = change.after or change.before
+                assert changed is not None, "a change has two sides, and one of them is something"
+                self._on_error(key_of(changed), error)
+
+
+def _log(key: Key, error: Exception) -> None:
+    logging.getLogger(__name__).error("a handler failed at %s", "/".join(key), exc_info=error)
 
 
 def _is_older(held: Object, version: int) -> bool:

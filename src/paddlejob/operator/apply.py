@@ -197,8 +197,10 @@ class Hands:
         log.info("updated", job=job.metadata.name, namespace=job.metadata.namespace, kind=action.kind, name=action.name)
 
     async def _delete_job(self, job: Job) -> None:
+        """As it was read: one that somebody changed meanwhile is looked at anew."""
+        meta = job.metadata
         with contextlib.suppress(ApiNotFound, ApiConflict):
-            await self._client.delete(JOBS, key_of(job), uid=job.metadata.uid)
+            await self._client.delete(JOBS, key_of(job), uid=meta.uid, version=meta.resource_version)
             log.info("expired", job=job.metadata.name, namespace=job.metadata.namespace)
 
     async def _delete(self, job: Job, action: Delete) -> None:

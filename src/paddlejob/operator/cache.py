@@ -32,14 +32,16 @@ LARGE_JOB = 100
 PAUSE_PER_POD = 0.0002
 
 Wake = Callable[[Key, float], None]
+OnDefect = Callable[[Key, Exception], None]
 Report = Callable[[str, Exception], None]
 
 
 class Cache:
-    def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE) -> None:
+    def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE, *, on_defect: OnDefect | None = None) -> None:
+        """`on_defect` is told when something of ours fails at an object that a watch tells of."""
         self._wake = wake
-        self.jobs: Store[Job] = Store()
-        self._children: dict[KindName, Store[Any]] = {kind.name: Store() for kind in KINDS}
+        self.jobs: Store[Job] = Store(on_error=on_defect)
+        self._children: dict[KindName, Store[Any]] = {kind.name: Store(on_error=on_defect) for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
         self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
         self.doubts = Doubts(self.jobs, self._children[Pod.__name__], wake)

@@ -35,7 +35,7 @@ from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.options import Options
 from paddlejob.operator.reach import operators_reach
 from paddlejob.operator.reporting import Reporter
-from paddlejob.operator.server import parse_address, serving
+from paddlejob.operator.server import NOT_YET, parse_address, serving
 
 log = structlog.get_logger()
 
@@ -69,11 +69,13 @@ class Operator:
         self._config = config
         self._options = options
         self._queue: WorkQueue[Key] = WorkQueue()
-        self._cache = Cache(self._queue.add_after, options.port_range)
+        self._cache = Cache(self._queue.add_after, options.port_range, on_defect=self._defect)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
         # Whoever gets the lease at once need not read everything before that and again after it.
         self._campaigned = asyncio.Event()
         self._loop: Loop | None = None
+        self._election: Election | None = None
+        self._lease_error = ""
         self._identity = f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
 
     async def run(self) -> None:
@@ -86,7 +88,7 @@ class Operator:
                 metrics_address=options.metrics_address,
                 metrics=self._metrics,
                 healthy=self._healthy,
-                ready=lambda: self._cache.synced,
+                not_ready=self._not_ready,
             ),
         ):
             self._cache.watch(
@@ -109,11 +111,12 @@ class Operator:
             await self._lead(client, lambda: None)
             return
         while True:
-            election = Election(
+            election = self._election = Election(
                 client,
                 namespace=self._config.namespace,
                 name=LEASE,
                 identity=self._identity,
+                on_error=self._lease_failed,
                 on_wait=self._campaigned.set,
             )
             try:
@@ -142,6 +145,7 @@ class Operator:
         )
         log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
         self._metrics.leading.set(1)
+        self._lease_error = ""
         try:
             await self._loop.run()
         finally:
@@ -151,8 +155,25 @@ class Operator:
     def _healthy(self) -> bool:
         return self._loop is None or self._loop.turns(datetime.now(timezone.utc))
 
+    def _not_ready(self) -> str:
+        """Who may not touch the lease would never lead: it must not look as if all were well."""
+        election = self._election
+        if election is not None and election.trouble is not None and not election.holding:
+            return f"no lease: {election.trouble}"
+        return "" if self._cache.synced else NOT_YET
+
+    def _lease_failed(self, error: Exception) -> None:
+        """Every few seconds while it lasts: said once."""
+        if str(error) != self._lease_error:
+            log.warning("lease not to be had", namespace=self._config.namespace, lease=LEASE, error=str(error))
+        self._lease_error = str(error)
+
     def _watch_failed(self, plural: str, error: Exception) -> None:
         log.warning("watch interrupted", resource=plural, error=str(error))
+
+    def _defect(self, key: Key, error: Exception) -> None:
+        self._metrics.defects.inc()
+        log.error("defect, object skipped", object="/".join(key), exc_info=error)
 
     def _unreadable(self, name: str, error: Exception) -> None:
         self._metrics.unreadable.inc()

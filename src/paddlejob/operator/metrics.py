@@ -37,6 +37,9 @@ class Metrics:
         self.reconciles = Histogram("paddlejob_reconcile_seconds", "Time to reconcile one job.", registry=registry)
         self.errors = Counter("paddlejob_reconcile_errors", "Reconciles that failed.", registry=registry)
         self.unreadable = Counter("paddlejob_unreadable_objects", "Objects that could not be read.", registry=registry)
+        self.defects = Counter(
+            "paddlejob_skipped_changes", "Changes of objects at which something of ours failed.", registry=registry
+        )
         self.time_to_running = Histogram(
             "paddlejob_time_to_running_seconds",
             "From creation to Running.",

@@ -1,7 +1,8 @@
 """Which ports of the hosts are whose: blocks in one range, chosen here and nowhere else, written on the jobs.
 
-Knows the blocks of all jobs that are not over and of all pods that are not; so a block is free again when the last pod
-that used it has ended, and nothing has to be given back. Whoever waits for a block is woken when one gets free.
+Knows the blocks of all jobs that are not over, and keeps each until the last pod that uses it has ended; nothing has to
+be given back. Anybody may write anything on a pod: it counts only if it stands on the job that owns the pod,
+one block for each job. Whoever waits for a block is woken when one gets free.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ class PortBlocks:
         self, within: PortRange, jobs: Store[Job], pods: Store[Pod], wake: Callable[[Key, float], None]
     ) -> None:
         self._within = within
+        self._jobs = jobs
+        self._pods = pods
         self._wake = wake
         self._of_jobs: dict[str, tuple[Block, tuple[str, str]]] = {}
         """By UID: the block, and how old the job is."""
-        self._of_pods: dict[Key, tuple[Block, str | None]] = {}
-        """The block, and the UID of the job."""
+        self._of_pods: dict[str, tuple[Block, set[Key]]] = {}
+        """By the UID of the job: the block that its pods use, and those that still do."""
         # Chosen and perhaps written, but not seen on the job yet. An answer that got lost leaves it here: the next try
         # writes the same, and nobody else gets it meanwhile.
         self._chosen: dict[str, Block] = {}
@@ -81,6 +84,8 @@ class PortBlocks:
     def choose(self, job: Job) -> Block | None:
         """A free block, from now on this job's. None: there is none, and the job is woken to say so."""
         # No await in here: two jobs can never choose the same.
+        if not self._is_there(job.metadata.uid, key_of(job)):
+            return None  # deleted while it waited for its turn: nobody would ever free what it chose
         block = self._free(job)
         if block is None:
             self._wake(key_of(job), 0.0)
@@ -91,7 +96,7 @@ class PortBlocks:
     def _free(self, job: Job) -> Block | None:
         uid, size = job.metadata.uid, ports_needed(job)
         taken = [block for other, (block, _) in self._of_jobs.items() if other != uid]
-        taken += {block for block, _ in self._of_pods.values()}
+        taken += [block for block, _ in self._of_pods.values()]
         taken += [block for other, block in self._chosen.items() if other != uid]
         chosen = self._chosen.get(uid)
         # While another led, it may have given away what we had chosen.
@@ -109,7 +114,7 @@ class PortBlocks:
         if own is None:
             return False
         block, age = own
-        used = any(owner != job.metadata.uid and block.overlaps(other) for other, owner in self._of_pods.values())
+        used = any(owner != job.metadata.uid and block.overlaps(other) for owner, (other, _) in self._of_pods.items())
         return used or any(older < age and block.overlaps(other) for other, older in self._of_jobs.values())
 
     def _job_changed(self, change: Change[Job]) -> None:
@@ -119,6 +124,9 @@ class PortBlocks:
             self._forget(change.before.metadata.uid)
             if change.after is not None:
                 self._learn(change.after)
+        if change.after is not None and (change.before is None or block_of(change.before) != block_of(change.after)):
+            for pod in self._pods.owned_by(change.after.metadata.uid):
+                self._count(pod)
 
     def _learn(self, job: Job) -> None:
         uid, block = job.metadata.uid, block_of(job)
@@ -139,13 +147,45 @@ class PortBlocks:
             self._tell_waiting()
 
     def _pod_changed(self, change: Change[Pod]) -> None:
-        pod = change.after or change.before
-        assert pod is not None, "a change has two sides, and one of them is something"
-        block = None if change.after is None or pod.finished else _block_on(pod)
-        if block is not None:
-            self._of_pods[key_of(pod)] = (block, pod.metadata.controller_uid)
-        elif self._of_pods.pop(key_of(pod), None):
+        before, after = change.before, change.after
+        if before is not None and (after is None or after.finished or before.metadata.uid != after.metadata.uid):
+            self._release(before)
+        if after is not None:
+            self._count(after)
+
+    def _count(self, pod: Pod) -> None:
+        """Note that a pod uses the block of its job, if that is what stands on both."""
+        text = pod.metadata.annotations.get(ANNOTATION_PORTS)
+        uid = pod.metadata.controller_uid
+        if uid is None or text is None or pod.finished:
+            return
+        if uid not in self._of_pods and (block := self._block_of_owner(pod)) is not None and text == str(block):
+            self._of_pods[uid] = (block, set())
+        block, users = self._of_pods.get(uid, (None, set()))
+        if text == str(block):
+            users.add(key_of(pod))
+
+    def _release(self, pod: Pod) -> None:
+        uid = pod.metadata.controller_uid or ""
+        if uid not in self._of_pods:
+            return
+        _, users = self._of_pods[uid]
+        users.discard(key_of(pod))
+        if not users:
+            del self._of_pods[uid]
             self._tell_waiting()
+
+    def _block_of_owner(self, pod: Pod) -> Block | None:
+        for owner in pod.metadata.owner_references:
+            key = (pod.metadata.namespace, owner.name)
+            if owner.controller and self._is_there(owner.uid, key):
+                job = self._jobs.get(key)
+                return block_of(job) if job and job.spec.network == "Host" else None
+        return None
+
+    def _is_there(self, uid: str, key: Key) -> bool:
+        job = self._jobs.get(key)
+        return job is not None and job.metadata.uid == uid
 
     def _tell_waiting(self) -> None:
         waiting, self._waiting = self._waiting, set()
@@ -155,9 +195,3 @@ class PortBlocks:
 
 def _same(one: Job, other: Job) -> bool:
     return one.metadata.uid == other.metadata.uid
-
-
-def _block_on(pod: Pod) -> Block | None:
-    first, _, last = pod.metadata.annotations.get(ANNOTATION_PORTS, "").partition("-")
-    numbers = [int(text) for text in (first, last) if text.isascii() and text.isdigit()]
-    return Block(*numbers) if len(numbers) == 2 else None

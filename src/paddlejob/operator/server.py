@@ -1,6 +1,6 @@
 """The HTTP ports of the operator: /healthz and /readyz on one, /metrics on the other.
 
-Healthy: the loop turns. Ready: the caches are in step with the API server.
+Healthy: the loop turns. Ready: the caches are in step with the API server, and nothing keeps us from the lease.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from aiohttp import web
 from paddlejob.operator.metrics import Metrics
 
 DISABLED = "0"
+NOT_YET = "not yet"
 
 
 class BadAddress(ValueError):
@@ -21,11 +22,14 @@ class BadAddress(ValueError):
 
 @asynccontextmanager
 async def serving(
-    *, health: str, metrics_address: str, metrics: Metrics, healthy: Callable[[], bool], ready: Callable[[], bool]
+    *, health: str, metrics_address: str, metrics: Metrics, healthy: Callable[[], bool], not_ready: Callable[[], str]
 ) -> AsyncIterator[None]:
-    def answer(check: Callable[[], bool]) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """`not_ready` says why it is not; nothing when it is."""
+
+    def answer(amiss: Callable[[], str]) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handler(_: web.Request) -> web.Response:
-            return web.Response(text="ok\n") if check() else web.Response(text="not yet\n", status=503)
+            why = amiss()
+            return web.Response(text=f"{why}\n", status=503) if why else web.Response(text="ok\n")
 
         return handler
 
@@ -33,8 +37,8 @@ async def serving(
         return web.Response(body=metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
     probes = web.Application()
-    probes.router.add_get("/healthz", answer(healthy))
-    probes.router.add_get("/readyz", answer(ready))
+    probes.router.add_get("/healthz", answer(lambda: "" if healthy() else NOT_YET))
+    probes.router.add_get("/readyz", answer(not_ready))
     numbers = web.Application()
     numbers.router.add_get("/metrics", scrape)
     runners = [
