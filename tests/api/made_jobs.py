@@ -101,8 +101,9 @@ class Maker:
         known = schema.get("properties")
         if known is None:
             inner = schema.get("additionalProperties")
-            names = self.some((*WORDS, *KEYS), 2) if isinstance(inner, dict) else ()
-            return {name: self.value(inner, (*path, name)) for name in names}
+            if not isinstance(inner, dict):
+                return {}
+            return {name: self.value(inner, (*path, name)) for name in self.some((*WORDS, *KEYS), 2)}
         required = [*schema.get("required", ()), *_wanted(path)]
         most = 5 if len(path) < 2 else 2 if len(path) < DEEPEST else 0
         chosen = self.some([name for name in known if name not in required], most)
@@ -192,7 +193,7 @@ def _with_a_full_template() -> Json:
 
 
 GOOD = good_jobs()
-ODD = (
+ODD: tuple[Any, ...] = (
     *(None, "", 0, -1, 1, 2, 3, 10_000, 10_001, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 1.0, 1.5, 1e300),
     *(True, False, "0", "1", "true", "x" * 300, "Always", "PodIP", "podip", [], {}, [None], {"a": None}, {"a": 1}),
     *([{}], [[]], ["a"], {"": ""}, "a\nb", "\0", *NAMES, *NO_NAMES, *QUANTITIES, *NO_QUANTITIES, *DATES),
