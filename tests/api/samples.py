@@ -127,6 +127,46 @@ REFUSED: dict[str, tuple[Json, str]] = {
     ),
     "an unknown restartPolicy": (in_pod("restartPolicy", "Sometimes"), f"{POD}.restartPolicy"),
     "a namespace that is a path": (changed("metadata.namespace", "../x"), "namespace"),
+    # What fuzzing found the API server and Python to disagree about.
+    "no kind": ({key: value for key, value in a_job("sample").items() if key != "kind"}, "missing"),
+    "an empty kind": (changed("kind", None), "missing"),
+    "another kind": (changed("kind", "Job"), "kind"),
+    "an unknown field that is empty": (in_pod("PADDLE_JOB_ID", None), f"{POD}.PADDLE_JOB_ID"),
+    "an unknown field of the status": (changed("status", {"foo": 1}), "status.foo"),
+    "a label's key that ends with a slash": (changed("metadata.labels", {"a/": "b"}), "metadata.labels"),
+    "a label's key that is too long": (changed("metadata.labels", {"x" * 64: "b"}), "metadata.labels"),
+    "a label that ends with a new line": (changed("metadata.labels", {"a": "b\n"}), "metadata.labels"),
+    "a label that is too long": (changed("metadata.labels", {"a": "x" * 64}), "metadata.labels"),
+    "an annotation's key with a space": (changed("metadata.annotations", {"a b": "c"}), "metadata.annotations"),
+    "an annotation's key with a long prefix": (
+        changed("metadata.annotations", {f"{'a' * 254}/b": "c"}),
+        "metadata.annotations",
+    ),
+    "too many annotations": (changed("metadata.annotations", {"a": "x" * 256 * 1024}), "metadata.annotations"),
+    "a nearly whole number": (changed("spec.ttlSecondsAfterFinished", 1.0000000001), message("numbers of a job")),
+    "a number with a point": (changed("spec.backoffLimit", 1.0), message("numbers of a job")),
+    "a gang with a point": (changed("spec.schedulingPolicy.minAvailable", 1.0), message("numbers of a job")),
+    "half a second": (changed("spec.ttlSecondsAfterFinished", 1.5), "spec.ttlSecondsAfterFinished"),
+    "a number of more than 64 bits": (
+        in_pod("terminationGracePeriodSeconds", 2**63),
+        f"{POD}.terminationGracePeriodSeconds",
+    ),
+    "a quantity of more than 64 bits": (
+        in_pod("containers.0.resources.limits", {"cpu": -(2**63) - 1}),
+        f"{CONTAINER}.resources.limits.cpu",
+    ),
+    "resources of a gang of more than 64 bits": (
+        changed("spec.schedulingPolicy.minResources", {"cpu": 2**63}),
+        "spec.schedulingPolicy.minResources.cpu",
+    ),
+    "a quantity that ends with a new line": (
+        in_pod("containers.0.resources.limits", {"cpu": "1\n"}),
+        f"{CONTAINER}.resources.limits.cpu",
+    ),
+    "a time that is a list": (
+        changed("spec.worker.template.metadata.creationTimestamp", []),
+        "spec.worker.template.metadata.creationTimestamp",
+    ),
     "an empty item": (in_pod("containers", [None]), CONTAINER),
     "an empty name": (in_pod("containers", [{"name": None}]), f"{CONTAINER}.name"),
     "a node selector of numbers": (in_pod("nodeSelector", {"gpu": 1}), f"{POD}.nodeSelector.gpu"),
@@ -164,5 +204,17 @@ TAKEN: dict[str, Json] = {
     "a variable that stands twice": in_pod(
         "containers.0.env", [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
     ),
+    # What fuzzing found the API server and Python to disagree about.
+    "a status of another operator": changed("status", {"phase": "Succeed", "restarts": "many"}),
+    "a status that is text": changed("status", "Running"),
+    "labels and annotations": changed(
+        "metadata", {"name": "a", "labels": {"a.b/C_d": "", "0": "A"}, "annotations": {}}
+    ),
+    "an annotation in capital letters": changed("metadata.annotations", {"A.B/C": "any\nthing"}),
+    "a whole number of the template with a point": in_pod("terminationGracePeriodSeconds", 5.0),
+    "a nearly whole number of the template": in_pod("terminationGracePeriodSeconds", 5.0000000001),
+    "a quantity with a point": in_pod("containers.0.resources.limits", {"cpu": 1.0}),
+    "resources of a gang with a point": changed("spec.schedulingPolicy.minResources", {"cpu": 1.0}),
+    "resources of a gang that are nearly whole": changed("spec.schedulingPolicy.minResources", {"cpu": 1.0000000001}),
     "resources of a gang": changed("spec.schedulingPolicy.minResources", {"cpu": 4, "memory": "8Gi"}),
 }

@@ -146,7 +146,12 @@ class World:
     # What nodes, programs and people do to a pod.
 
     def place(self, name: str) -> None:
-        self._change(name, lambda pod: pod.state == "pending", lambda pod: pod.with_address(self._address()))
+        """Also one whose template names its node: it has no address yet."""
+
+        def applies(pod: Pod) -> bool:
+            return pod.state == "pending" or (pod.state == "starting" and not pod.status.pod_ip)
+
+        self._change(name, applies, lambda pod: pod.with_address(self._address()))
 
     def start(self, name: str) -> None:
         """A container starts only when the environment of its attempt is there."""

@@ -116,6 +116,9 @@ def _columns(path_key: str) -> list[Schema]:
 def _pod_template() -> Schema:
     text = Path(__file__).with_name("pod_template.schema.json").read_bytes()
     loaded: Schema = msgspec.json.decode(text)
+    # Where a format is asked for, API servers take a list as well. Nobody reads these two.
+    for field in ("creationTimestamp", "deletionTimestamp"):
+        loaded["properties"]["metadata"]["properties"][field].pop("format", None)
     return loaded
 
 
@@ -129,8 +132,8 @@ def _structural(node: Schema, defs: Schema) -> Schema:
         return _structural({**choice, **node}, defs)
     if node.pop("x-pod-template", False):
         return {**_pod_template(), **({"description": node["description"]} if "description" in node else {})}
-    if [choice.get("type") for choice in node.get("anyOf", ())] == ["integer", "string"]:
-        node["x-kubernetes-int-or-string"] = True
+    if [choice.get("type") for choice in node.get("anyOf", ())] == ["integer", "number", "string"]:
+        node |= {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
     for dropped in ("title", "$defs"):
         node.pop(dropped, None)
     if node.get("default") in (None, "", {}, []) or isinstance(node["default"], dict):

@@ -6,7 +6,6 @@ Where all have their types, the rules of `rules.py` are asked too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -15,9 +14,11 @@ from typing import Any
 import msgspec
 
 from paddlejob.api import crd
+from paddlejob.api.formats import is_json_integer, matches
 from paddlejob.api.job import Job
-from paddlejob.api.names import API_VERSION, LABEL, is_label
-from paddlejob.api.rules import broken
+from paddlejob.api.labels import wrong_labels
+from paddlejob.api.names import API_VERSION, KIND, LABEL, is_label
+from paddlejob.api.rules import WHOLE_NUMBERS, broken
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -26,9 +27,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
     "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
 }
 _WANTED = {
     "object": "a mapping (lines of `key: value`)",
@@ -38,6 +36,7 @@ _WANTED = {
     "number": "a number",
     "boolean": "true or false",
 }
+_NO_FIELD = "there is no such field"
 # More than these are no help.
 _MOST_CHOICES = 15
 
@@ -53,6 +52,11 @@ class Mistake(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.about(shown(self.path))
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is no such field."""
+        return self.text.startswith(_NO_FIELD)
 
     def about(self, name: str) -> str:
         """The sentence, with another name for the field."""
@@ -71,12 +75,15 @@ def shown(path: Path) -> str:
 
 def mistakes(document: Json) -> list[Mistake]:
     """Of a PaddleJob. A rule is silent about fields that are wrong already."""
-    found = list(misshapen(document, _job_schema()))
+    found = [one for one in misshapen(document, _job_schema()) if one.path[:1] != ("status",) or one.is_unknown]
     try:
         job = job_of(document, found)
     except msgspec.ValidationError as error:
         return found or [Mistake((), str(error))]
     wrong = [shown(mistake.path) for mistake in found]
+    metadata = document["metadata"] if isinstance(document.get("metadata"), dict) else {}
+    for field, key, text in wrong_labels(metadata):
+        found.append(Mistake(("metadata", field, key) if key else ("metadata", field), text))
     wrong += [shown((*mistake.path[:-1], mistake.meant)) for mistake in found if mistake.meant]
     if not is_label(job.metadata.namespace or "default"):
         text = f"{_quote(job.metadata.namespace)} cannot be the name of a namespace: {LABEL}"
@@ -88,15 +95,20 @@ def mistakes(document: Json) -> list[Mistake]:
 
 
 def job_of(document: Json, wrong: Iterable[Mistake] = ()) -> Job:
-    """The typed job, without what is wrong in it, and without fields that are empty: they count as left out."""
-    return msgspec.convert(_without(document, {mistake.path for mistake in wrong}), Job)
+    """The typed job, without what is wrong in it, and without fields that are empty: they count as left out.
+
+    Its status does not count either: nobody but the one who runs a job says how it is.
+    """
+    return msgspec.convert(_without(document, {("status",), *(mistake.path for mistake in wrong)}), Job)
 
 
 def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]:
     """Where a value does not follow a structural schema."""
     wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else [schema["type"]]
-    if not any(isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean") for name in wanted):
-        yield _of_another_type(value, wanted, path)
+    whole = "template" not in path and len(wanted) == 1
+    if not any(_is_of_type(value, name, whole=whole) for name in wanted):
+        nearly = whole and wanted == ["integer"] and isinstance(value, float) and is_json_integer(value)
+        yield Mistake(path, WHOLE_NUMBERS.message) if nearly else _of_another_type(value, wanted, path)
     elif isinstance(value, dict):
         yield from _in_mapping(value, schema, path)
     elif isinstance(value, list):
@@ -104,6 +116,15 @@ def misshapen(value: object, schema: Json, path: Path = ()) -> Iterator[Mistake]
             yield from misshapen(item, schema["items"], (*path, index))
     elif text := _out_of_bounds(value, schema):
         yield Mistake(path, text)
+
+
+def _is_of_type(value: object, name: str, *, whole: bool) -> bool:
+    """Numbers of the job itself are whole, others as whole as an API server demands."""
+    if isinstance(value, bool) or name == "boolean":
+        return isinstance(value, bool) and name == "boolean"
+    if name == "integer":
+        return is_json_integer(value) and not (whole and isinstance(value, float))
+    return isinstance(value, _TYPES[name])
 
 
 def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
@@ -114,7 +135,8 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
             yield from misshapen(child, known[name], (*path, name))
         elif others is not None:
             yield from misshapen(child, others, (*path, name))
-        elif known is not None:
+    if known is not None and others is None:
+        for name in value.keys() - known.keys():  # also an empty one
             yield _unknown(name, list(known), path, value)
     for name in schema.get("required", ()):
         if name not in given:
@@ -129,7 +151,7 @@ def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
         advice = f"use one of {', '.join(known)}"
     else:
         advice = "remove it, or check its indentation"
-    return Mistake((*path, name), f"there is no such field: {advice}", None if meant in beside else meant)
+    return Mistake((*path, name), f"{_NO_FIELD}: {advice}", None if meant in beside else meant)
 
 
 def _of_another_type(value: object, wanted: list[str], path: Path) -> Mistake:
@@ -150,7 +172,7 @@ def _out_of_bounds(value: Any, schema: Json) -> str | None:
         return f"must be {schema['minimum']} or more, not {value}"
     if value > schema.get("maximum", value):
         return f"must be {schema['maximum']} or less, not {value}"
-    if "pattern" in schema and isinstance(value, str) and not re.search(schema["pattern"], value):
+    if "pattern" in schema and isinstance(value, str) and not matches(schema["pattern"], value):
         return f"{_quote(value)} is not a quantity: write a number with a unit, such as 500m, 2 or 4Gi"
     return None
 
@@ -194,6 +216,11 @@ def _job_schema() -> Json:
     names = {**metadata["properties"], "managedFields": by_server, "ownerReferences": by_server}
     own = {
         "apiVersion": {"type": "string", "enum": [API_VERSION]},
+        "kind": {"type": "string", "enum": [KIND]},
         "metadata": {"type": "object", "properties": names, "required": ["name"]},
     }
-    return {**schema, "required": ["apiVersion", "metadata", "spec"], "properties": {**schema["properties"], **own}}
+    return {
+        **schema,
+        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "properties": {**schema["properties"], **own},
+    }

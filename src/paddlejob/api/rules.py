@@ -131,6 +131,24 @@ AT_MOST: Rule[PaddleJobSpec] = Rule(
     lambda spec: sum(max(role.replicas, role.limits or 0) for _, role in spec.roles) <= MOST_PODS,
 )
 
+# For an integer an API server takes 1.0 and even 1.0000000001, which we could not read. A rule that reads it does not.
+_NUMBERS = (
+    "withGloo",
+    "elastic",
+    "backoffLimit",
+    "activeDeadlineSeconds",
+    "startingDeadlineSeconds",
+    "ttlSecondsAfterFinished",
+)
+WHOLE_NUMBERS: Rule[PaddleJobSpec] = Rule(
+    "numbers of a job are whole: set 1, not 1.0",
+    (*_NUMBERS, "schedulingPolicy.minAvailable"),
+    " && ".join(f"(!has(self.{name}) || self.{name} >= 0)" for name in _NUMBERS)
+    + " && (!has(self.schedulingPolicy) || !has(self.schedulingPolicy.minAvailable)"
+    " || self.schedulingPolicy.minAvailable >= 0)",
+    lambda _: True,  # the types say it
+)
+
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     HAS_WORKERS,
     ELASTIC_WITHOUT_SERVERS,
@@ -142,6 +160,7 @@ SPEC: tuple[Rule[PaddleJobSpec], ...] = (
         lambda spec: not (spec.clean_pod_policy and spec.clean_policy) or spec.clean_pod_policy == spec.clean_policy,
     ),
     AT_MOST,
+    WHOLE_NUMBERS,
 )
 
 

@@ -26,7 +26,8 @@ PodTemplate = Annotated[dict[str, Any], Meta(extra_json_schema={"x-pod-template"
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 AtLeastOne = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Gloo = Annotated[int, Meta(ge=0, le=2)]
-Quantities = dict[str, int | str]
+# An API server passes on a fraction that is nearly whole as it is.
+Quantities = dict[str, int | float | str]
 
 
 def described(text: str) -> Meta:
