@@ -6,10 +6,11 @@ import argparse
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 
-from tests.chaos.campaign import run
+from tests.chaos.campaign import a_script, run
 from tests.cluster.binaries import find_binaries
 
 
@@ -22,9 +23,7 @@ def main() -> int:
     seed = SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     folder = Path(tempfile.mkdtemp(prefix=f"chaos-{seed}-"))
     print(f"make chaos SECONDS={asked.seconds:g} SEED={seed}   (log: {folder}/troubles.log)", flush=True)
-    complaints = run(find_binaries(print), folder, seed, asked.seconds)
-    for complaint in complaints:
-        print(complaint)
+    complaints = run(find_binaries(print), folder, a_script(seed, asked.seconds), partial(print, flush=True))
     if complaints:
         print(f"{len(complaints)} complaints with SEED={seed}; all that happened is in {folder}")
         return 1

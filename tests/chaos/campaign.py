@@ -29,6 +29,7 @@ from tests.cluster.api import ApiError
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane
 from tests.cluster.fixtures import CRD
+from tests.cluster.processes import Guard
 from tests.cluster.waiting import wait_until
 from tests.etcd.server import EtcdServer
 from tests.operator.fixtures import MANIFEST
@@ -76,6 +77,7 @@ class Campaign:
     audit: AuditLog
     log: TextIO
     changes: TextIO
+    say: Callable[[str], None]
     complaints: list[Complaint] = field(default_factory=list)
     _began: float = field(default_factory=time.time)
     _undo: list[tuple[float, str, Undo]] = field(default_factory=list)
@@ -153,6 +155,7 @@ class Campaign:
     def _calm(self) -> None:
         """Everything goes back to normal, and every job to where it belongs."""
         self._tell("calm")
+        self.say("Trouble is over: every job must come to rest")
         for due in self._undo:
             self._undo_now(due)
         self._undo.clear()
@@ -169,6 +172,7 @@ class Campaign:
     def _end(self) -> None:
         """All jobs are deleted, and nothing is left."""
         self._tell("the end")
+        self.say("All jobs are deleted: nothing must be left")
         self.world.desk.api.delete(self.world.job_path("").rstrip("/"))
         for line in self._until(self._left, END):
             self._complain(Complaint("nothing is left", line.split()[1], line))
@@ -206,15 +210,15 @@ class Campaign:
         if (complaint.rule, complaint.job) not in {(one.rule, one.job) for one in self.complaints}:
             self.complaints.append(complaint)
             self._tell(f"COMPLAINT {complaint}")
+            self.say(str(complaint))
 
     def _tell(self, text: str) -> None:
         self.log.write(f"{time.time() - self._began:7.1f} {text}\n")
         self.log.flush()
 
 
-def run(binaries: Binaries, folder: Path, seed: int, seconds: float) -> list[Complaint]:
+def run(binaries: Binaries, folder: Path, script: Script, say: Callable[[str], None] = print) -> list[Complaint]:
     """A campaign on a control plane of its own."""
-    script = a_script(seed, seconds)
     plane = ControlPlane(binaries, folder / "cluster", manifests=[CRD])
     write_policy(plane.layout.audit_policy, OPERATOR_NAMESPACE)
     with ExitStack() as stack:
@@ -236,13 +240,16 @@ def run(binaries: Binaries, folder: Path, seed: int, seconds: float) -> list[Com
             AuditLog(plane.layout.audit_log),
             log,
             changes,
+            say,
         )
         return campaign.run()
 
 
 def _world(plane: ControlPlane, folder: Path, script: Script, etcd: EtcdServer, stack: ExitStack) -> World:
     flags = (f"--namespace={NAMESPACE}", "--leader-elect", f"--etcd-server={etcd.address}")
-    replicas = tuple(Replica(plane, folder, f"operator-{number}", flags) for number in range(2))
+    guard = Guard()
+    stack.callback(guard.close)
+    replicas = tuple(Replica(plane, guard, folder, f"operator-{number}", flags) for number in range(2))
     pods = {order.name: _pods(order) for order in script.orders}
     model = Model({order.name: order for order in script.orders})
     world = World(plane, Desk(plane, NAMESPACE), replicas, model, Calls(pods), etcd, NODES)

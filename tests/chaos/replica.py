@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.processes import Guard
 from tests.operator.process import OperatorProcess, operator_kubeconfig
 from tests.scenarios.proxy import FaultProxy
 
@@ -17,13 +18,14 @@ from tests.scenarios.proxy import FaultProxy
 class Replica:
     """`busy`: something is being done to it, and nothing else may be done meanwhile."""
 
-    def __init__(self, plane: ControlPlane, folder: Path, name: str, flags: Sequence[str]) -> None:
+    def __init__(self, plane: ControlPlane, guard: Guard, folder: Path, name: str, flags: Sequence[str]) -> None:
         self.name = name
         self.proxy = FaultProxy(plane)
         self.busy = False
         self.deaf_until = 0.0  # by then it must have noticed that a watch is dead
         self.peak_mib = 0.0
         self._plane = plane
+        self._guard = guard
         self._kubeconfig = folder / f"{name}.kubeconfig"
         self._flags = flags
         self.log = folder / f"{name}.log"
@@ -46,12 +48,14 @@ class Replica:
         if offset:
             self._process.program = ("tests.chaos.operator", str(offset))
         self._process.start(ready=False)
+        self._guard.watch(self._process.pid)
         self._wanted = True
 
     def kill(self) -> None:
         self._wanted = False
         if self._process is not None:
             self._process.kill()
+            self._guard.forget(self._process.pid)
 
     def terminate(self) -> None:
         self._wanted = False

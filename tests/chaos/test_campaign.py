@@ -25,7 +25,7 @@ LONGEST = SECONDS + 600
 def test_whatever_happens_the_rules_hold(binaries: Binaries, pytestconfig: pytest.Config) -> None:
     seed = int(os.environ.get("SEED") or pytestconfig.getoption("randomly_seed"))
     folder = Path(tempfile.mkdtemp(prefix=f"chaos-{seed}-"))
-    complaints = run(binaries, folder, seed, SECONDS)
+    complaints = run(binaries, folder, a_script(seed, SECONDS))
     told = "\n".join(map(str, complaints))
     assert not complaints, f"make chaos SECONDS={SECONDS:g} SEED={seed} (all that happened is in {folder}):\n{told}"
     shutil.rmtree(folder)
