@@ -14,6 +14,7 @@ import msgspec
 
 from paddlejob.api import Failure, Job, Status
 from paddlejob.api.status import FINAL, FinalPhase
+from paddlejob.core import bus_error
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
@@ -171,7 +172,8 @@ def _completed(base: Status) -> Status:
 
 def _failed(base: Status, failure: Failure) -> Status:
     how = "was lost" if failure.exit_code is None else f"failed with exit code {failure.exit_code}"
-    text = f"{failure.pod} {how} ({failure.reason})"
+    why = bus_error.advice(failure)
+    text = f"{failure.pod} {how} ({failure.reason})" + (f": {why}" if why else "")
     return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 
 
