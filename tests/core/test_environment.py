@@ -41,16 +41,24 @@ COLLECTIVE_BY_ADDRESS = {
     "PADDLE_TRAINERS_NUM": "2",
     "PADDLE_TRAINER_ENDPOINTS": "10.0.0.1:2379,10.0.0.2:2379",
     "PADDLE_TRAINERS": "10.0.0.1,10.0.0.2",
+    "TRAINER_INSTANCES": "10.0.0.1,10.0.0.2",
     "TRAINERS": "2",
     "PSERVERS": "0",
+    "NNODES": "2",
+    "MASTER_ADDR": "10.0.0.1",
+    "MASTER_PORT": "2380",
 }
 COLLECTIVE_BY_NAME = {
     **ALWAYS,
     "PADDLE_TRAINERS_NUM": "2",
     "PADDLE_TRAINER_ENDPOINTS": "train-worker-0.team.svc:2379,train-worker-1.team.svc:2379",
     "PADDLE_TRAINERS": "train-worker-0.team.svc,train-worker-1.team.svc",
+    "TRAINER_INSTANCES": "train-worker-0.team.svc,train-worker-1.team.svc",
     "TRAINERS": "2",
     "PSERVERS": "0",
+    "NNODES": "2",
+    "MASTER_ADDR": "train-worker-0.team.svc",
+    "MASTER_PORT": "2380",
 }
 SINGLE_BY_ADDRESS = {
     **ALWAYS,
@@ -156,11 +164,14 @@ PODS: dict[str, tuple[list[Template], list[Template]]] = {
     ),
     "collective worker by address": (
         pod_environment(COLLECTIVE.build(), "worker", 0),
-        [POD_IP, *own("TRAINER", 0, PADDLE_DISTRI_BACKEND="gloo")],
+        [POD_IP, *own("TRAINER", 0, RANK="0", POD_INDEX="0", PADDLE_DISTRI_BACKEND="gloo")],
     ),
     "collective worker by service": (
         pod_environment(COLLECTIVE.by_service().build(), "worker", 1),
-        [host("train-worker-1.team.svc"), *own("TRAINER", 1, PADDLE_DISTRI_BACKEND="gloo")],
+        [
+            host("train-worker-1.team.svc"),
+            *own("TRAINER", 1, RANK="1", POD_INDEX="1", PADDLE_DISTRI_BACKEND="gloo"),
+        ],
     ),
     "single worker": (
         pod_environment(SINGLE.build(), "worker", 0),

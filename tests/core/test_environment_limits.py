@@ -61,14 +61,44 @@ def test_gloo_never_meets_on_the_servers_own_port(port: str) -> None:
     assert data["PADDLE_GLOO_HTTP_ENDPOINT"].startswith("10.0.0.1:")
 
 
-def test_workers_on_one_address_never_train_alone() -> None:
-    """With equal hosts in the endpoints the launcher would count one node: two jobs of one worker, both exit 0."""
-    job = a_job().with_workers(2).build()
+def on_one_address(workers: int) -> dict[str, str]:
+    job = a_job().with_workers(workers).with_ports(20000).build()
     pods = [one.with_address("10.0.0.7").build() for one in pods_of(job).values()]
     data = shared_environment(job, observe(job, pods))
     assert data is not None
-    assert not data.keys() & {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_TRAINERS"}
-    assert (data["PADDLE_MASTER"], data["PADDLE_NNODES"]) == ("10.0.0.7:2379", "2")
+    return data
+
+
+def test_workers_on_one_address_never_train_alone() -> None:
+    """fleet counts the endpoints, PaddleFormers goes by NNODES, and a launcher counts the distinct hosts of the last
+    list that it finds: with equal hosts it would see one node, and two jobs of one worker would both exit 0."""
+    data = on_one_address(3)
+    assert data["PADDLE_TRAINER_ENDPOINTS"] == "10.0.0.7:20000,10.0.0.7:20020,10.0.0.7:20040"
+    assert data["DISTRIBUTED_TRAINER_ENDPOINTS"] == "10.0.0.7:20000,worker-1,worker-2"
+    assert (data["PADDLE_MASTER"], data["PADDLE_NNODES"], data["NNODES"]) == ("10.0.0.7:20000", "3", "3")
+    assert (data["MASTER_ADDR"], data["MASTER_PORT"]) == ("10.0.0.7", "20001")
+    assert data["TRAINER_INSTANCES"] == data["PADDLE_TRAINERS"] == "10.0.0.7,10.0.0.7,10.0.0.7"
+
+
+def test_a_list_of_hosts_made_up_for_the_launcher_is_given_only_where_it_is_needed() -> None:
+    assert "DISTRIBUTED_TRAINER_ENDPOINTS" not in shared(a_job().with_workers(2).by("Host").with_ports(20000).build())
+
+
+def test_workers_on_one_address_that_are_too_many_for_one_string_get_a_master() -> None:
+    count = LONGEST_STRING // len("10.100.100.100:2379")
+    job = a_job().with_workers(count).build()
+    pods = [one.with_address("10.100.100.100").build() for one in pods_of(job).values()]
+    data = shared_environment(job, observe(job, pods))
+    assert data is not None
+    assert not data.keys() & {"PADDLE_TRAINER_ENDPOINTS", "DISTRIBUTED_TRAINER_ENDPOINTS", "TRAINER_INSTANCES"}
+    assert data["PADDLE_NNODES"] == data["NNODES"] == str(count)
+
+
+@pytest.mark.parametrize("port", ["2379", "2380", "2381"])
+def test_no_two_listen_where_programs_meet_that_go_by_a_master_port(port: str) -> None:
+    data = shared(a_job().with_workers(2, with_port(port)).build())
+    assert data["PADDLE_TRAINER_ENDPOINTS"].startswith(f"10.0.0.1:{port},")
+    assert data["MASTER_PORT"] == {"2380": "2379"}.get(port, "2380")
 
 
 def large(workers: int, servers: int = 0) -> dict[str, str]:
@@ -89,8 +119,9 @@ def test_a_string_just_short_enough_stays() -> None:
 
 def test_a_collective_job_too_large_for_one_string_gets_a_master() -> None:
     data = large(FITS + 1)
-    assert not data.keys() & {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_TRAINERS"}
+    assert not data.keys() & {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_TRAINERS", "TRAINER_INSTANCES"}
     assert (data["PADDLE_MASTER"], data["PADDLE_NNODES"]) == ("j-worker-0.n.svc:2379", str(FITS + 1))
+    assert (data["MASTER_ADDR"], data["NNODES"]) == ("j-worker-0.n.svc", str(FITS + 1))
     assert data["PADDLE_TRAINERS_NUM"] == str(FITS + 1)
 
 

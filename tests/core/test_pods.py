@@ -93,8 +93,10 @@ def test_the_pods_of_the_users_design_document(role: RoleName, says: str) -> Non
                     "terminationMessagePolicy": "FallbackToLogsOnError",
                     "env": told(says, "1"),
                     "envFrom": [{"configMapRef": {"name": "wide-ande-deep"}}],
+                    "volumeMounts": [{"name": "paddle-shared-memory", "mountPath": "/dev/shm"}],
                 }
             ],
+            "volumes": [{"name": "paddle-shared-memory", "emptyDir": {"medium": "Memory"}}],
         },
     }
 
@@ -128,8 +130,9 @@ RICH = a_template(
 def test_what_the_user_sets_passes_through() -> None:
     made = pod_of(a_job().template(RICH).build())["spec"]
     wanted = RICH["spec"]
-    for field in ("restartPolicy", "hostname", "schedulerName", "nodeSelector", "volumes"):
+    for field in ("restartPolicy", "hostname", "schedulerName", "nodeSelector"):
         assert made[field] == wanted[field]
+    assert made["volumes"][:-1] == wanted["volumes"]  # the last is /dev/shm: see test_shared_memory
     for field in ("command", "ports", "terminationMessagePolicy", "resources", "image"):
         assert made["containers"][0][field] == wanted["containers"][0][field]
 

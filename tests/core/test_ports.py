@@ -13,7 +13,16 @@ from paddlejob.api.names import RoleName
 from paddlejob.api.spec import Intranet
 from paddlejob.core import observe
 from paddlejob.core.environment import pod_environment, shared_environment
-from paddlejob.core.ports import Block, block_of, gloo_port, host_ports, launcher_ports, port_of, ports_needed
+from paddlejob.core.ports import (
+    Block,
+    block_of,
+    gloo_port,
+    host_ports,
+    launcher_ports,
+    master_port,
+    port_of,
+    ports_needed,
+)
 from tests.builders import JobBuilder, Template, a_job, a_ps_job, a_template, places_of, pods_of
 
 
@@ -36,7 +45,7 @@ def test_a_launcher_has_twenty_ports_the_first_of_which_is_its_pods() -> None:
     job = a_job().with_workers(2).with_ports(20000).build()
     assert ports_needed(job) == 40
     assert [port_of(job, "worker", index) for index in (0, 1)] == [20000, 20020]
-    assert [launcher_ports(job, index) for index in (0, 1)] == [Block(20001, 20019), Block(20021, 20039)]
+    assert [launcher_ports(job, index) for index in (0, 1)] == [Block(20002, 20019), Block(20022, 20039)]
 
 
 def test_a_role_that_may_grow_has_room_to() -> None:
@@ -65,6 +74,13 @@ def test_a_role_that_the_job_does_not_have_has_the_common_port() -> None:
 def test_the_meeting_is_never_on_the_first_servers_own_port() -> None:
     assert gloo_port(a_ps_job().template(on_port("20004")).with_ports(20000).build()) == 20000
     assert gloo_port(a_ps_job().template(on_port("2380")).build()) == 2379
+
+
+def test_programs_that_go_by_a_master_port_meet_on_one_that_nobody_else_has() -> None:
+    job = a_job().with_workers(2)
+    assert master_port(job.build()) == 2380
+    assert master_port(job.with_ports(20000).build()) == 20001
+    assert master_port(job.template(on_port("20001")).with_ports(20000).build()) == 20000
 
 
 def on_port(value: str) -> Template:
@@ -106,9 +122,9 @@ def test_pods_on_one_address_are_told_apart_by_their_ports() -> None:
 def test_collective_workers_on_one_address_meet_at_the_first_ones_port(network: Intranet) -> None:
     shared, job = told_on_one_address(a_job().with_workers(2).by(network))
     assert (shared["PADDLE_MASTER"], shared["PADDLE_NNODES"]) == ("127.0.0.1:20000", "2")
-    assert "PADDLE_TRAINER_ENDPOINTS" not in shared
+    assert (shared["MASTER_ADDR"], shared["MASTER_PORT"]) == ("127.0.0.1", "20001")
     own = [{one["name"]: one.get("value") for one in pod_environment(job, "worker", index)} for index in (0, 1)]
-    assert [one["PORT_RANGE"] for one in own] == ["20001:20019", "20021:20039"]
+    assert [one["PORT_RANGE"] for one in own] == ["20002:20019", "20022:20039"]
 
 
 def test_on_different_hosts_collective_workers_are_told_in_both_ways() -> None:

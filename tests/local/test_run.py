@@ -40,7 +40,7 @@ def test_pods_on_the_hosts_network_share_its_address_and_have_ports_of_their_own
     told = sorted(line.partition("told ")[2].split() for line in done.stdout.splitlines() if " told " in line)
     first = int(told[0][1])
     assert told == [
-        ["127.0.0.1", str(port), f"{port + 1}:{port + 19}", f"127.0.0.1:{first}", "2"] for port in (first, first + 20)
+        ["127.0.0.1", str(port), f"{port + 2}:{port + 19}", f"127.0.0.1:{first}", "2"] for port in (first, first + 20)
     ]
 
 

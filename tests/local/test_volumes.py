@@ -37,6 +37,14 @@ def test_shared_memory_is_the_machines_own(tmp_path: Path) -> None:
     assert mounts(tmp_path, {"emptyDir": {"medium": "Memory"}}, at="/dev/shm") == ()
 
 
+def test_shared_memory_that_the_operator_adds_changes_nothing_here(tmp_path: Path) -> None:
+    """Not even where there is no such folder."""
+    volume = {"name": "paddle-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
+    container = {"volumeMounts": [{"name": "paddle-shared-memory", "mountPath": "/dev/shm"}]}
+    assert Volumes({"volumes": [volume]}, tmp_path / "pod", {}, {}).mounts(container) == ()
+    assert not (tmp_path / "pod").exists()
+
+
 def test_a_config_map_becomes_files(tmp_path: Path) -> None:
     ((_, path),) = mounts(tmp_path, {"configMap": {"name": "files"}})
     assert {one.name: one.read_text() for one in Path(path).iterdir()} == {"a.txt": "A", "b.txt": "B"}

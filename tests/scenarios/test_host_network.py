@@ -76,13 +76,15 @@ def test_collective_workers_on_one_node_have_ports_of_their_own_and_one_place_to
     pods = [desk.pod(f"shared-worker-{index}") for index in (0, 1)]
     assert first_port(desk, "shared") == low
     assert [host_ports(one) for one in pods] == [[low], [low + 20]]
-    assert [env_of(one)["PORT_RANGE"] for one in pods] == [f"{low + 1}:{low + 19}", f"{low + 21}:{low + 39}"]
+    assert [env_of(one)["PORT_RANGE"] for one in pods] == [f"{low + 2}:{low + 19}", f"{low + 22}:{low + 39}"]
     assert all(one["spec"]["hostNetwork"] for one in pods)
     assert {one["spec"]["dnsPolicy"] for one in pods} == {"ClusterFirstWithHostNet"}
     (address,) = {one["status"]["podIP"] for one in pods}
     told = desk.config("shared")
     assert (told["PADDLE_MASTER"], told["PADDLE_NNODES"]) == (f"{address}:{low}", "2")
-    assert "PADDLE_TRAINER_ENDPOINTS" not in told
+    assert told["PADDLE_TRAINER_ENDPOINTS"] == f"{address}:{low},{address}:{low + 20}"
+    assert told["DISTRIBUTED_TRAINER_ENDPOINTS"] == f"{address}:{low},worker-1"
+    assert (told["MASTER_ADDR"], told["MASTER_PORT"], told["NNODES"]) == (address, str(low + 1), "2")
     desk.finish_workers("shared")
     desk.in_phase("shared", "Completed")
 

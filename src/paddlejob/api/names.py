@@ -46,6 +46,8 @@ ANNOTATION_ETCD = f"{GROUP}/etcd-server"
 ANNOTATION_PART_OF = f"{GROUP}/part-of"
 
 CONTAINER = "paddle"
+SHARED_MEMORY = "/dev/shm"
+SHARED_MEMORY_VOLUME = "paddle-shared-memory"
 PORT = 2379
 LONGEST_NAME = 63
 LABEL = f"use at most {LONGEST_NAME} lower-case letters, digits and '-'"

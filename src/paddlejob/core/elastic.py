@@ -29,7 +29,7 @@ from paddlejob.core.times import after, moment, timestamp
 # A worker that lost its peers may exit and come back in place; its trainer needs up to 32 s to stop.
 POD_DEFAULTS: Body = {"restartPolicy": "OnFailure", "terminationGracePeriodSeconds": 60}
 # The launchers agree among themselves who is who.
-WITHHELD = frozenset({"PADDLE_TRAINER_ID", "TRAINER_ID", "PADDLE_CURRENT_ENDPOINT"})
+WITHHELD = frozenset({"PADDLE_TRAINER_ID", "TRAINER_ID", "RANK", "POD_INDEX", "PADDLE_CURRENT_ENDPOINT"})
 environment = rendezvous.environment
 
 # How a launcher ends that lost its peers (its trainer aborted or was stopped, it failed itself) or that was killed.

@@ -14,7 +14,7 @@ from paddlejob.api.names import PORT, RoleName
 from paddlejob.core.heter import shared_stages, stage_environment
 from paddlejob.core.intranet import EnvVar, hosts, own_address
 from paddlejob.core.observe import Observed
-from paddlejob.core.ports import PORTS_PER_TRAINER, gloo_port, launcher_ports, port_of
+from paddlejob.core.ports import PORTS_PER_TRAINER, gloo_port, launcher_ports, master_port, port_of
 from paddlejob.core.template import asks_for_accelerator
 
 TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
@@ -34,6 +34,8 @@ def pod_environment(job: Job, role: RoleName, index: int) -> list[EnvVar]:
         "PADDLE_CURRENT_ENDPOINT": "$(POD_IP):$(PADDLE_PORT)",
         "PADDLE_JOB_ID": job_id(job),
     }
+    if job.spec.mode == "Collective":
+        values |= {"RANK": str(index), "POD_INDEX": str(index)}
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
         # Without an accelerator Paddle finds no backend by itself; with one, gloo would be chosen over NCCL.
         values["PADDLE_DISTRI_BACKEND"] = "gloo"
@@ -90,15 +92,22 @@ def shared_environment(job: Job, observed: Observed) -> dict[str, str] | None:
 
 def _trainers(job: Job, found: list[str]) -> dict[str, str]:
     endpoints = _endpoints(job, "worker", found)
-    joined = ",".join(endpoints)
+    joined, names = ",".join(endpoints), ",".join(found)
     fits = len("PADDLE_TRAINER_ENDPOINTS=") + len(joined) <= LONGEST_STRING
-    # The launcher counts distinct hosts as nodes: two workers on one address would each train alone and exit 0.
+    data = {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": names} if fits else {}
+    if job.spec.mode != "Collective":
+        return data
+    # What PaddleFormers and ERNIEKit go by, which drop the names above, and ERNIE's own scripts.
+    data |= {"NNODES": str(len(found)), "MASTER_ADDR": found[0], "MASTER_PORT": str(master_port(job))}
+    data |= {"TRAINER_INSTANCES": names} if fits else {}
     apart = len(set(found)) == len(found)
-    data: dict[str, str] = {}
-    if fits and (job.spec.mode == "PS" or apart):
-        data |= {"PADDLE_TRAINER_ENDPOINTS": joined, "PADDLE_TRAINERS": ",".join(found)}
+    if fits and not apart:
+        # The launcher counts distinct hosts as nodes, in this list last: two workers on one address would each train
+        # alone and exit 0. It goes to the first entry only, so the others need no address.
+        others = (f"worker-{index}" for index in range(1, len(found)))
+        data["DISTRIBUTED_TRAINER_ENDPOINTS"] = ",".join((endpoints[0], *others))
     # The other way to say it, which on the host's network every job gets; where both stand, they agree.
-    if job.spec.mode == "Collective" and (not data or job.spec.network == "Host"):
+    if not (fits and apart) or job.spec.network == "Host":
         data |= {"PADDLE_MASTER": endpoints[0], "PADDLE_NNODES": str(len(found))}
     return data
 

@@ -14,6 +14,7 @@ import msgspec
 
 from paddlejob.api import Condition, Failure, Job, Status, reasons
 from paddlejob.api.status import FINAL, FinalPhase
+from paddlejob.core import bus_error
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
@@ -201,7 +202,8 @@ def _failed(base: Status, failure: Failure) -> Status:
     how = "has another address" if failure.reason == reasons.ADDRESS_CHANGED else "was lost"
     if failure.exit_code is not None:
         how = f"failed with exit code {failure.exit_code}"
-    text = f"{failure.pod} {how} ({failure.reason})"
+    why = bus_error.advice(failure)
+    text = f"{failure.pod} {how} ({failure.reason})" + (f": {why}" if why else "")
     return msgspec.structs.replace(base, phase="Failed", reason=failure.reason, message=text, failure=failure)
 
 

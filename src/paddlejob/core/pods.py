@@ -19,6 +19,7 @@ from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
+from paddlejob.core.shared_memory import with_shared_memory
 from paddlejob.core.template import containers, main_index, mapping, mappings
 
 CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
@@ -115,7 +116,8 @@ def _spec(job: Job, slot: Slot, spec: dict[str, Any]) -> Body:
     found = [{**CONTAINER_DEFAULTS, **container} for container in mappings(spec.get("containers"))]
     if found:
         main = main_index(found)
-        found[main] = _training_container(job, slot, found[main])
+        made, trains = with_shared_memory(made, found[main])
+        found[main] = _training_container(job, slot, trains)
         made["containers"] = found
     if init := mappings(spec.get("initContainers")):
         made["initContainers"] = [{**CONTAINER_DEFAULTS, **container} for container in init]

@@ -16,7 +16,8 @@ from paddlejob.core.template import env_value
 
 GLOO_PORT = PORT + 1
 LAST_PORT = 65535
-# A launcher listens on its pod's first port, and needs one more to meet on and one for each process that it starts.
+# A launcher listens on its pod's first port, programs that go by MASTER_PORT meet on the second. Of the others it
+# needs one to meet on and one for each process that it starts.
 PORTS_PER_TRAINER = 20
 
 
@@ -47,7 +48,15 @@ def launcher_ports(job: Job, index: int) -> Block | None:
     if block is None or job.spec.mode == "PS":
         return None
     first = _first_of(job, block, "worker", index)
-    return Block(first + 1, first + PORTS_PER_TRAINER - 1)
+    return Block(first + 2, first + PORTS_PER_TRAINER - 1)
+
+
+def master_port(job: Job) -> int:
+    """Where programs that go by MASTER_PORT meet on the first worker: on the second port of its share, or on the first
+    if its launcher, or its trainer without one, has the second."""
+    block = block_of(job)
+    first = PORT if block is None else _first_of(job, block, "worker", 0)
+    return first if str(port_of(job, "worker", 0)) == str(first + 1) else first + 1
 
 
 def gloo_port(job: Job) -> int:

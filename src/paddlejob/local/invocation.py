@@ -23,7 +23,10 @@ LOG_DIR = "PADDLE_LOG_DIR"
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _LABEL = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 # Of the shell that starts a job, everything is passed on but what Paddle would mistake for its own.
-_PADDLES_OWN = re.compile(r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|PSERVERS|DISTRIBUTED_TRAINER_ENDPOINTS")
+_PADDLES_OWN = re.compile(
+    r"PADDLE_.*|TRAINING_ROLE|POD_IP|TRAINER_ID|TRAINERS|PSERVERS|DISTRIBUTED_TRAINER_ENDPOINTS"
+    r"|NNODES|RANK|MASTER_ADDR|MASTER_PORT|TRAINER_INSTANCES|POD_INDEX"
+)
 
 
 class Surroundings(msgspec.Struct, frozen=True):

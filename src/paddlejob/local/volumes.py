@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from paddlejob.api import reasons
+from paddlejob.api.names import SHARED_MEMORY, SHARED_MEMORY_VOLUME
 from paddlejob.core.template import mapping, mappings
 from paddlejob.local.manifest import Data
 
 Mounts = tuple[tuple[str, str], ...]
 """Mount paths and the real paths behind them, longest mount first."""
-
-SHARED_MEMORY = "/dev/shm"
 
 
 class NotYet(Exception):
@@ -74,7 +73,8 @@ class Volumes:
         raise NotYet(said, reasons.VOLUME_NOT_MAPPED)
 
     def _empty(self, name: str, at: str, source: dict[str, Any]) -> Path:
-        if source.get("medium") == "Memory" and at == SHARED_MEMORY and Path(SHARED_MEMORY).is_dir():
+        # The operator's own volume stands for what every machine has already, if it has it at all.
+        if at == SHARED_MEMORY and (name == SHARED_MEMORY_VOLUME or _is_in_memory(source)):
             return Path(SHARED_MEMORY)
         path = self._folder / name
         path.mkdir(parents=True, exist_ok=True)
@@ -92,6 +92,10 @@ class Volumes:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
         return self._folder / volume
+
+
+def _is_in_memory(source: dict[str, Any]) -> bool:
+    return source.get("medium") == "Memory" and Path(SHARED_MEMORY).is_dir()
 
 
 def _within(volume: Path, said: str) -> Path:
