@@ -47,6 +47,18 @@ async def test_it_is_kept_until_the_status_says_so(cluster: FakeCluster, start: 
     assert cluster.names("pods") == ["train-ps-0", "train-worker-0"]
 
 
+async def test_nobody_asks_for_the_pod_of_a_worker_that_is_known_to_have_succeeded(
+    cluster: FakeCluster, start: StartInside
+) -> None:
+    """Not even an operator that has just begun to lead."""
+    known = {"phase": "Running", "succeededIndexes": "0", "worker": {"running": 1, "succeeded": 1, "ready": "1/2"}}
+    put_job(cluster)
+    cluster.change("paddlejobs", "train", {"status": known})
+    await start()
+    await until(lambda: status(cluster).get("disruptions") == 1, "the other one is lost")
+    assert [one.name for one in cluster.asked("GET", "pods") if one.name] == ["train-worker-1"]
+
+
 @pytest.mark.parametrize("gone", [True, False])
 async def test_a_failure_is_one_whether_its_pod_is_gone_or_not(
     cluster: FakeCluster, start: StartInside, gone: bool
