@@ -1,7 +1,8 @@
 """Pods of a job of which the watch tells too little: whether they are gone is not known before they are asked for.
 
 Somebody may take away the labels by which we watch; then a pod that runs looks as if it were deleted. A pod that was
-being deleted, or had ended, is gone when the watch says so, and nobody asks for it.
+being deleted, or had ended, is gone when the watch says so, and nobody asks for it, nor for one that is known to have
+succeeded.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from paddlejob.api import names as n
 from paddlejob.api.meta import OwnerReference
 from paddlejob.core import Pod
 from paddlejob.core.pods import pod_names
+from paddlejob.core.sorting import succeeded
 from paddlejob.kube.objects import Key
 from paddlejob.kube.store import Change, Store
 
@@ -63,8 +65,9 @@ class Doubts:
             if _lacks_labels(pod, job.metadata.name):
                 yield pod.metadata.name
         if job.status.phase in LAUNCHED or job.status.launched:
-            namespace = job.metadata.namespace
-            yield from (name for name in pod_names(job) if self._pods.get((namespace, name)) is None)
+            namespace, name = job.metadata.key
+            done = {n.pod_name(name, "worker", index) for index in succeeded(job)}
+            yield from (one for one in pod_names(job) if one not in done and self._pods.get((namespace, one)) is None)
 
     def _pod_changed(self, change: Change[Pod]) -> None:
         pod = change.after or change.before

@@ -8,7 +8,7 @@ counts as lost.
 from __future__ import annotations
 
 from paddlejob.api import Job
-from paddlejob.api.names import LABEL_ATTEMPT, LABEL_JOB
+from paddlejob.api.names import LABEL_ATTEMPT, LABEL_JOB, LABEL_RES_TYPE
 from paddlejob.core import Pod
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.pods import slot_named
@@ -55,8 +55,10 @@ class Vanished:
 
 
 def _has_a_verdict(pod: Pod) -> bool:
-    """Of one that something took away nothing is to be remembered: it is gone, and that is all."""
-    return pod.state == "succeeded" or (pod.state == "failed" and not is_disrupted(pod))
+    """Of one that something took away nothing is to be remembered, nor of a server that exited 0: it is lost."""
+    if pod.state == "succeeded":
+        return pod.metadata.labels.get(LABEL_RES_TYPE) == "worker"
+    return pod.state == "failed" and not is_disrupted(pod)
 
 
 def _is_told(job: Job, pod: Pod) -> bool:
