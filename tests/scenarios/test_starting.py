@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scenarios.desk import Desk, a_job, a_role
+from tests.cluster.waiting import wait_until
+from tests.scenarios.desk import Desk, Json, a_job, a_role
 
 pytestmark = pytest.mark.usefixtures("operator")
 LONG = 60
+
+
+def running(desk: Desk, name: str, other_than: Json | None = None) -> Json:
+    found = desk.pods()[name]
+    assert found["status"]["phase"] == "Running"
+    assert other_than is None or found["metadata"]["uid"] != other_than["metadata"]["uid"]
+    return found
 
 
 def test_a_server_lost_before_all_pods_are_placed_starts_the_attempt_over(desk: Desk) -> None:
@@ -29,10 +37,9 @@ def test_a_server_lost_before_all_pods_are_placed_starts_the_attempt_over(desk: 
 def test_an_address_that_changed_starts_the_attempt_over_with_right_ones(desk: Desk, started: bool) -> None:
     server = a_role(1) if started else a_role(1, stuck="image")
     desk.submit(a_job("moved", ps=server, worker=a_role(1)))
-    desk.until("moved", lambda status: status.get("worker", {}).get("running") == 1, LONG)
     if started:
         desk.in_phase("moved", "Running", LONG)
-    old = desk.pod("moved-worker-0")
+    old = wait_until(lambda: running(desk, "moved-worker-0"), LONG)
     assert old["status"]["podIP"] in desk.config("moved")["PADDLE_TRAINER_ENDPOINTS"]
     address = {"podIP": "10.99.99.99", "podIPs": [{"ip": "10.99.99.99"}]}
     path = f"/api/v1/namespaces/{desk.namespace}/pods/moved-worker-0"
@@ -40,7 +47,5 @@ def test_an_address_that_changed_starts_the_attempt_over_with_right_ones(desk: D
     status = desk.until("moved", lambda status: status.get("attempt") == 1, LONG)
     assert (status["phase"], status["disruptions"], status["reason"]) == ("Restarting", 1, "AddressChanged")
     # The first disruption of a job that ran is followed at once, of any other after ten seconds.
-    desk.until("moved", lambda status: status.get("worker", {}).get("running") == 1, LONG)
-    new = desk.pod("moved-worker-0")
-    assert new["metadata"]["uid"] != old["metadata"]["uid"]
+    new = wait_until(lambda: running(desk, "moved-worker-0", other_than=old), LONG)
     assert new["status"]["podIP"] in desk.config("moved")["PADDLE_TRAINER_ENDPOINTS"]

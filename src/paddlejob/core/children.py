@@ -30,7 +30,7 @@ class Child(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True)
         return self.metadata.deletion_timestamp is not None
 
 
-class Endpoints(msgspec.Struct, frozen=True, gc=False):
+class ToldEndpoints(msgspec.Struct, frozen=True, gc=False):
     """Where the pods are that a ConfigMap tells of: host:port, one after the other. Empty where it tells nothing."""
 
     servers: str = msgspec.field(default="", name="PADDLE_PSERVERS_IP_PORT_LIST")
@@ -40,7 +40,7 @@ class Endpoints(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConfigMap(Child, frozen=True, gc=False, kw_only=True):
-    data: Endpoints = Endpoints()
+    data: ToldEndpoints = ToldEndpoints()
 
 
 class Waiting(msgspec.Struct, frozen=True, gc=False, rename="camel"):
