@@ -78,13 +78,37 @@ def test_pods_that_an_admission_policy_forbids(desk: Desk) -> None:
         desk.api.delete(f"{path}/validatingadmissionpolicies/{policy}")
 
 
-def denied(desk: Desk, name: str) -> bool:
+def test_an_admission_webhook_that_is_down(desk: Desk) -> None:
+    """Nothing listens at its address, and no pod may be made without it."""
+    name, path = f"{desk.namespace}-away", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    hook: Json = {
+        "name": "away.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": desk.namespace}},
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "timeoutSeconds": 2,
+    }
+    desk.api.post(path, {"metadata": {"name": name}, "webhooks": [hook]})
+    try:
+        wait_until(lambda: denied(desk, "probe", "failed calling webhook"), timeout=30)
+        desk.submit(a_job("hooked", worker=a_role(3)))
+        says_why(desk, "hooked", "WebhookFailed", "failed calling webhook")
+        assert not desk.pods()
+    finally:
+        desk.api.delete(f"{path}/{name}")
+    goes_on(desk, "hooked")
+
+
+def denied(desk: Desk, name: str, why: str = "bad is not allowed") -> bool:
     """Whether the policy is in force by now: the API server reads policies now and then."""
     pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
     try:
         desk.api.post(f"/api/v1/namespaces/{desk.namespace}/pods?dryRun=All", pod)
     except Exception as error:
-        return "bad is not allowed" in str(error)
+        return why in str(error)
     return False
 
 
