@@ -90,6 +90,7 @@ def begin_a_life(desk: Desk) -> None:
     desk.submit(a_job("brief", worker=by_name, intranet="Service", ttlSecondsAfterFinished=0))
     desk.submit(a_job("evicted", worker=a_role(1, ends="evicted", after="300ms")))
     desk.submit(a_job("host", worker=a_role(1, ends="succeeded"), intranet="Host", cleanPodPolicy="Always"))
+    desk.submit(a_job("unmounted", worker=a_role(1, stuck="mount")))
     lose_labels(desk, a_job("bare", worker=by_name, intranet="Service", cleanPodPolicy="Always", suspend=True))
     for kind in KINDS:
         meet(desk, kind, a_job(f"met-{kind.plural}", worker=by_name, intranet="Service"))
@@ -133,6 +134,8 @@ def test_every_verb_of_the_role_is_used_and_no_other(strict_desk: Desk, strict_o
     wait_until(lambda: desk.gone("brief"))
     desk.until("evicted", lambda status: status.get("attempt") and status["phase"] != "Restarting")
     desk.delete("evicted")
+    wait_until(lambda: ("events", "list") in {right(call) for call in calls_since(desk, since)})
+    desk.delete("unmounted")
     for kind in KINDS:
         desk.stalled(f"met-{kind.plural}", "NameTaken")
     wait_until(lambda: {one for one in desk.pods() if not one.startswith("met")} == set())
@@ -158,6 +161,43 @@ def test_without_any_one_verb_something_is_forbidden(
         strict_operator.kill()
         set_rights(desk.control_plane, without=None)
         wait_until(lambda: is_allowed(desk, missing))  # the API server learns of its roles by a watch
+
+
+@pytest.mark.parametrize("missing", [("pods", "delete"), ("pods", "patch")], ids=" ".join)
+def test_what_the_operator_may_not_do_is_told_and_asked_for_rarely(
+    strict_desk: Desk, strict_operator: OperatorProcess, missing: Right
+) -> None:
+    """Once for each pod, then one after 2 s and one after 4 s more; without pauses it would be hundreds."""
+    desk, since = strict_desk, datetime.now(timezone.utc)
+    set_rights(desk.control_plane, without=missing)
+    try:
+        wait_until(lambda: not is_allowed(desk, missing))
+        strict_operator.start()
+        ends = {"starts": "at-once", "ends": "succeeded"} if missing == ("pods", "delete") else {}
+        network = "Service" if ends else "PodIP"
+        desk.submit(a_job("held", worker=a_role(4, **ends), intranet=network, cleanPodPolicy="Always"))
+        desk.until("held", lambda status: stall(status) == "Forbidden")
+        calls = wait_until(lambda: lasting(refused(desk, since, missing), seconds=5))
+        assert len(calls) <= 6
+    finally:
+        set_rights(desk.control_plane, without=None)
+    desk.until("held", lambda status: status["phase"] in ("Running", "Completed") and not stall(status))
+    if ends:
+        wait_until(lambda: not desk.pods())
+
+
+def stall(status: Json) -> str:
+    found = [one for one in status.get("conditions", ()) if (one["type"], one["status"]) == ("Stalled", "True")]
+    return str(found[0]["reason"]) if found else ""
+
+
+def refused(desk: Desk, since: datetime, wanted: Right) -> list[Call]:
+    return [call for call in calls_since(desk, since) if right(call) == wanted and call.code == 403]
+
+
+def lasting(calls: list[Call], seconds: float) -> list[Call]:
+    """The calls, once they went on for so long."""
+    return calls if calls and (calls[-1].timestamp - calls[0].timestamp).total_seconds() > seconds else []
 
 
 def is_allowed(desk: Desk, wanted: Right) -> bool:

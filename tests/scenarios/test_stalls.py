@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 import pytest
 
 from tests.cluster.waiting import wait_until
@@ -19,8 +21,8 @@ QUOTA: Json = {
 }
 
 
-def says_why(desk: Desk, name: str, reason: str, text: str) -> None:
-    status = desk.stalled(name, reason, timeout=SOON)
+def says_why(desk: Desk, name: str, reason: str, text: str, within: float = SOON) -> None:
+    status = desk.stalled(name, reason, timeout=within)
     assert text in status["message"]
     wide = desk.kubectl("get", "pdj", name, "-o", "wide").splitlines()
     assert wide[0].split()[-1] == "REASON"
@@ -76,13 +78,37 @@ def test_pods_that_an_admission_policy_forbids(desk: Desk) -> None:
         desk.api.delete(f"{path}/validatingadmissionpolicies/{policy}")
 
 
-def denied(desk: Desk, name: str) -> bool:
+def test_an_admission_webhook_that_is_down(desk: Desk) -> None:
+    """Nothing listens at its address, and no pod may be made without it."""
+    name, path = f"{desk.namespace}-away", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    hook: Json = {
+        "name": "away.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": desk.namespace}},
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "timeoutSeconds": 2,
+    }
+    desk.api.post(path, {"metadata": {"name": name}, "webhooks": [hook]})
+    try:
+        wait_until(lambda: denied(desk, "probe", "failed calling webhook"), timeout=30)
+        desk.submit(a_job("hooked", worker=a_role(3)))
+        says_why(desk, "hooked", "WebhookFailed", "failed calling webhook")
+        assert not desk.pods()
+    finally:
+        desk.api.delete(f"{path}/{name}")
+    goes_on(desk, "hooked")
+
+
+def denied(desk: Desk, name: str, why: str = "bad is not allowed") -> bool:
     """Whether the policy is in force by now: the API server reads policies now and then."""
     pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
     try:
         desk.api.post(f"/api/v1/namespaces/{desk.namespace}/pods?dryRun=All", pod)
     except Exception as error:
-        return "bad is not allowed" in str(error)
+        return why in str(error)
     return False
 
 
@@ -110,6 +136,42 @@ def test_an_image_that_cannot_be_pulled(desk: Desk) -> None:
     desk.submit(a_job("imageless", worker=a_role(2, stuck="image")))
     says_why(desk, "imageless", "ImagePull", "paddle:test")
     others_go_on(desk)
+
+
+def test_a_volume_that_cannot_be_mounted(desk: Desk) -> None:
+    """Only the kubelet's event tells; here the test writes it, in the form that kubelets use."""
+    desk.submit(a_job("unmounted", worker=a_role(2, stuck="mount")))
+    wait_until(lambda: len(desk.pods()) == 2)
+    path, now = f"/api/v1/namespaces/{desk.namespace}", datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    pod = desk.api.get(f"{path}/pods/unmounted-worker-1")
+    about = {"kind": "Pod", "namespace": desk.namespace, "name": "unmounted-worker-1", "uid": pod["metadata"]["uid"]}
+    said: Json = {
+        "metadata": {"name": "unmounted-worker-1.1"},
+        "involvedObject": about,
+        "type": "Warning",
+        "reason": "FailedMount",
+        "message": 'MountVolume.SetUp failed for volume "data" : secret "token" not found',
+        "source": {"component": "kubelet"},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }
+    desk.api.post(f"{path}/events", said)
+    says_why(desk, "unmounted", "FailedMount", 'secret "token" not found', within=15)
+    desk.kubectl("annotate", "pod", "--all", "test.paddlejob/stuck-")
+    goes_on(desk, "unmounted")
+
+
+def test_a_pod_that_does_not_go_away(desk: Desk) -> None:
+    """Someone gave it a finalizer: the job is suspended, and one pod stays."""
+    desk.submit(a_job("held", worker=a_role(1)))
+    desk.in_phase("held", "Running")
+    pod = f"/api/v1/namespaces/{desk.namespace}/pods/held-worker-0"
+    desk.api.merge(pod, {"metadata": {"finalizers": ["example.com/keep"]}})
+    desk.change("held", {"suspend": True})
+    says_why(desk, "held", "PodsRemain", "held-worker-0", within=90)
+    desk.api.merge(pod, {"metadata": {"finalizers": None}})
+    desk.until("held", lambda status: "reason" not in status)
 
 
 def test_pods_that_no_node_can_take(desk: Desk) -> None:

@@ -74,6 +74,12 @@ CREATE_CONTAINER_ERROR = "CreateContainerError"  # a container cannot be made
 RUN_CONTAINER_ERROR = "RunContainerError"  # a container cannot be started
 CRASH_LOOP_BACK_OFF = "CrashLoopBackOff"  # a container ended, and the kubelet waits before it starts it again
 CONTAINER_CREATING = "ContainerCreating"  # a container is about to start: nothing is wrong
+POD_INITIALIZING = "PodInitializing"  # a container waits for the init containers before it: nothing is wrong
+FAILED_MOUNT = "FailedMount"  # a volume of a pod cannot be mounted; from the pod's events, like the next ones
+FAILED_ATTACH_VOLUME = "FailedAttachVolume"  # a volume cannot be attached to the pod's node
+FAILED_MAP_VOLUME = "FailedMapVolume"  # a block device cannot be given to the pod
+FAILED_CREATE_POD_SAND_BOX = "FailedCreatePodSandBox"  # a pod gets no network, or no place on its node otherwise
+NETWORK_NOT_READY = "NetworkNotReady"  # the network of the pod's node is not ready
 ERROR = "Error"  # a container exited with a code other than 0
 START_ERROR = "StartError"  # a container's command could not be executed
 EVICTED = "Evicted"  # the kubelet of a pod ended it: its node lacked something, or the pod exceeded its own limit
@@ -81,6 +87,12 @@ EVICTED = "Evicted"  # the kubelet of a pod ended it: its node lacked something,
 CONTAINER_STALLS = frozenset(
     {CREATE_CONTAINER_CONFIG_ERROR, CREATE_CONTAINER_ERROR, RUN_CONTAINER_ERROR, CRASH_LOOP_BACK_OFF}
 )
+# What only the events of a pod tell.
+KUBELET_STALLS = frozenset(
+    {FAILED_MOUNT, FAILED_ATTACH_VOLUME, FAILED_MAP_VOLUME, FAILED_CREATE_POD_SAND_BOX, NETWORK_NOT_READY}
+)
+# With these a status says nothing about why a container has not started.
+SILENT = frozenset({CONTAINER_CREATING, POD_INITIALIZING, ""})
 # What often passes by itself within a second.
 PASSING = frozenset({WEBHOOK_FAILED, SERVER_ERROR})
 # While an image cannot be pulled the kubelet alternates between these; a person needs one word: IMAGE_PULL.

@@ -9,6 +9,7 @@ from paddlejob.core.actions import (
     Create,
     Delete,
     ForgetEtcd,
+    Inquiry,
     JobEvent,
     Plan,
     Question,
@@ -17,7 +18,7 @@ from paddlejob.core.actions import (
 )
 from paddlejob.core.children import Child, ConfigMap, Pod
 from paddlejob.core.kinds import KINDS
-from paddlejob.core.observe import Answer, Etcd, Observed, Refusal
+from paddlejob.core.observe import Answer, Complaint, Etcd, Observed, Refusal
 from paddlejob.core.plan import plan
 from paddlejob.core.services import Service
 from paddlejob.core.sorting import observe
@@ -28,11 +29,13 @@ __all__ = [
     "Answer",
     "AskEtcd",
     "Child",
+    "Complaint",
     "ConfigMap",
     "Create",
     "Delete",
     "Etcd",
     "ForgetEtcd",
+    "Inquiry",
     "JobEvent",
     "Observed",
     "Plan",

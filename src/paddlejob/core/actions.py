@@ -68,6 +68,13 @@ class ForgetEtcd(msgspec.Struct, frozen=True):
     prefixes: tuple[str, ...]
 
 
+class Inquiry(msgspec.Struct, frozen=True):
+    """Read the events of this pod: it does not start, and its status does not say why."""
+
+    name: str
+    uid: str
+
+
 class JobEvent(msgspec.Struct, frozen=True):
     """What happened to a job, in words for people: once per attempt and reason."""
 
@@ -96,6 +103,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether that is only the first step: look again as soon as it is done."""
     questions: tuple[Question, ...] = ()
     """To etcd."""
+    inquiries: tuple[Inquiry, ...] = ()
+    """About pods."""
     ports: int = 0
     """How many consecutive free ports to reserve; the first is to be written on the job. 0: none."""
     expired: bool = False

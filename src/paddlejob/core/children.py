@@ -88,6 +88,8 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     phase: str = "Pending"
     reason: str = ""
     message: str = ""
+    start_time: str | None = None
+    """When its kubelet took it on."""
     pod_ip: str = msgspec.field(default="", name="podIP")
     conditions: tuple[PodCondition, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()

@@ -5,6 +5,7 @@ Everything that `plan` may know stands in `Observed`. Nothing here decides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TypeVar, cast
 
@@ -37,6 +38,16 @@ class Ports(msgspec.Struct, frozen=True):
     """The range in which there is no free block for this job; empty while there is one."""
     disputed: bool = False
     """Whether an older job, or a pod of another, has some of the ports that stand on this one."""
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """What the events of a pod said when they were read for the last time; no reason: nothing of interest."""
+
+    at: datetime
+    times: int
+    """How often they were read."""
+    reason: str = ""
+    message: str = ""
 
 
 class Slot(msgspec.Struct, frozen=True, gc=False):
@@ -94,6 +105,8 @@ class Observed(msgspec.Struct, frozen=True):
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
     etcd: Etcd = NO_ETCD
     ports: Ports = NO_PORTS
+    complaints: Mapping[str, Complaint] = {}
+    """By the UID of the pod."""
 
     @property
     def pods(self) -> tuple[Pod, ...]:

@@ -19,6 +19,7 @@ from paddlejob.core.actions import Action, Plan
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
+from paddlejob.core.complaints import inquires_at, inquiries
 from paddlejob.core.conditions import conditions, with_stall
 from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
@@ -46,10 +47,11 @@ def plan(job: Job, observed: Observed, now: datetime) -> Plan:
             return _after(job, life, end, observed, now)
     status = _status(job, life, observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
-    others = (life.wakes_at(job, observed), *_retries(observed, now))
+    others = (life.wakes_at(job, observed), inquires_at(observed, now), *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
+        inquiries=inquiries(observed, now),
         wake_at=earliest(now, *timers, *others),
     )
 

@@ -13,6 +13,7 @@ import msgspec
 
 from paddlejob.api import Job, reasons, rules
 from paddlejob.core.children import Pod
+from paddlejob.core.complaints import complaint_about
 from paddlejob.core.environment import environment_key
 from paddlejob.core.intranet import has_names, is_foreign
 from paddlejob.core.observe import Observed, Refusal
@@ -103,6 +104,8 @@ def _of_pod(job: Job, observed: Observed, pod: Pod) -> Stall | None:
             return Stall(reasons.IMAGE_PULL, f"container {container.name}: {waiting.message or waiting.reason}")
         if waiting.reason in reasons.CONTAINER_STALLS and not _waits_for_us(job, observed, waiting.message):
             return Stall(waiting.reason, f"container {container.name}: {waiting.message or waiting.reason}")
+    if found := complaint_about(observed, pod):
+        return Stall(found.reason, found.message)
     return None
 
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NoReturn
 
+import msgspec
 import structlog
 
 from paddlejob.api import Job
@@ -25,6 +26,7 @@ from paddlejob.kube.tasks import TaskGroup
 from paddlejob.meeting import Meetings
 from paddlejob.operator.apply import Hands, refusal
 from paddlejob.operator.cache import Cache, wanted_pods
+from paddlejob.operator.inquiries import Inquiries
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.reporting import Reporter
@@ -45,6 +47,7 @@ class Loop:
     queue: WorkQueue[Key]
     metrics: Metrics
     meetings: Meetings
+    inquiries: Inquiries
     now: Callable[[], datetime]
     _uids: dict[Key, str] = field(default_factory=dict)
     _last_heard: dict[Key, datetime] = field(default_factory=dict)
@@ -108,10 +111,15 @@ class Loop:
         while names := self.cache.doubts.about(job):
             await self.hands.find(job, names, now)
         seen = self.cache.gather(job, self.memory.refusals(job), self.meetings.known(job.metadata.uid))
+        complaints = self.inquiries.known(job.metadata.uid)
+
+        def look() -> Plan:
+            return plan(job, msgspec.structs.replace(seen(), complaints=complaints), now)
+
         if wanted_pods(job) < PODS_FOR_A_THREAD:
-            return plan(job, seen(), now)
+            return look()
         async with self._thread:
-            return await asyncio.to_thread(lambda: plan(job, seen(), now))
+            return await asyncio.to_thread(look)
 
     async def _carry_out(self, key: Key, job: Job, planned: Plan, now: datetime) -> None:
         """Write the status and act at the same time. If something was refused, look again at once, to report that."""
@@ -119,9 +127,10 @@ class Loop:
             self._report(job, planned, now),
             self.hands.apply(job, planned, now, heard=partial(self._heard, key)),
             self._meet(key, job, planned),
+            self._inquire(key, job, planned),
             return_exceptions=True,
         )
-        again, refused, _ = outcomes
+        again, refused, *_ = outcomes
         if not isinstance(refused, BaseException) and self.memory.remember(job, planned, refused):
             self.queue.add(key)
         if errors := [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
@@ -134,6 +143,12 @@ class Loop:
         for question in planned.questions:
             if await self.meetings.do(job.metadata.uid, question):
                 self.queue.add(key)
+
+    async def _inquire(self, key: Key, job: Job, planned: Plan) -> None:
+        for inquiry in planned.inquiries:
+            await self.inquiries.ask(job, inquiry)
+        if planned.inquiries:
+            self.queue.add(key)
 
     async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
         """Events go out before the status: a written status tells the next leader that its events were sent."""
@@ -154,6 +169,7 @@ class Loop:
         if previous is not None and previous != current:
             self.memory.forget(previous)
             self.meetings.forget(previous)
+            self.inquiries.forget(previous)
         if current is None:
             self._uids.pop(key, None)
             self.queue.forget(key)

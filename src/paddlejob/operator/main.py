@@ -29,6 +29,7 @@ from paddlejob.meeting import Meetings
 from paddlejob.operator import logs
 from paddlejob.operator.apply import Gate, Hands
 from paddlejob.operator.cache import Cache
+from paddlejob.operator.inquiries import Inquiries
 from paddlejob.operator.loop import Loop
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
@@ -141,7 +142,8 @@ class Operator:
             queue=self._queue,
             metrics=self._metrics,
             meetings=meetings,
-            now=lambda: datetime.now(timezone.utc),
+            inquiries=Inquiries(client, limiter, _utc_now),
+            now=_utc_now,
         )
         log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
         self._metrics.leading.set(1)
@@ -153,7 +155,7 @@ class Operator:
             self._metrics.leading.set(0)
 
     def _healthy(self) -> bool:
-        return self._loop is None or self._loop.turns(datetime.now(timezone.utc))
+        return self._loop is None or self._loop.turns(_utc_now())
 
     def _not_ready(self) -> str:
         """Who may not touch the lease would never lead: it must not look as if all were well."""
@@ -178,3 +180,7 @@ class Operator:
     def _unreadable(self, name: str, error: Exception) -> None:
         self._metrics.unreadable.inc()
         log.error("unreadable object", object=name, error=str(error))
+
+
+def _utc_now() -> datetime:
+    return datetime.now(timezone.utc)

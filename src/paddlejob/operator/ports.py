@@ -1,8 +1,8 @@
 """Which ports of the hosts are whose: blocks in one range, chosen here and nowhere else, written on the jobs.
 
 Knows the blocks of all jobs that are not over, and keeps each until the last pod that uses it has ended; nothing has to
-be given back. Anybody may write anything on a pod: it counts only if it stands on the job that owns the pod,
-one block for each job. Whoever waits for a block is woken when one gets free.
+be given back. Anybody may write anything on a pod: it counts only if it stands on the job that owns the pod
+too, one block for each job. Whoever waits for a block is woken when one gets free.
 """
 
 from __future__ import annotations

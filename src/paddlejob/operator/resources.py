@@ -14,8 +14,28 @@ from paddlejob.core.children import KindName
 from paddlejob.kube.objects import Resource
 
 
-class KubeEvent(msgspec.Struct, frozen=True):
+class Regarding(msgspec.Struct, frozen=True):
+    uid: str = ""
+
+
+class Series(msgspec.Struct, frozen=True, rename="camel"):
+    last_observed_time: str | None = None
+
+
+class KubeEvent(msgspec.Struct, frozen=True, rename="camel"):
     metadata: ObjectMeta = ObjectMeta()
+    reason: str = ""
+    note: str = ""
+    regarding: Regarding = Regarding()
+    event_time: str | None = None
+    series: Series | None = None
+    deprecated_last_timestamp: str | None = None
+
+    @property
+    def last_seen(self) -> str:
+        """Kubelets use the older fields, newer programs the others."""
+        repeated = self.series.last_observed_time if self.series else None
+        return repeated or self.deprecated_last_timestamp or self.event_time or self.metadata.creation_timestamp or ""
 
 
 JOBS = Resource(GROUP, VERSION, PLURAL, Job, mend=mended_json)
