@@ -133,6 +133,11 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "another kind": (changed("kind", "Job"), "kind"),
     "an unknown field that is empty": (in_pod("PADDLE_JOB_ID", None), f"{POD}.PADDLE_JOB_ID"),
     "an unknown field of the status": (changed("status", {"foo": 1}), "status.foo"),
+    "a field where the status has text": (changed("status", {"phase": {"a": 1}}), "status.phase.a"),
+    "a field within a list where the status has a number": (
+        changed("status", {"restarts": [{"a": 1}]}),
+        "status.restarts",
+    ),
     "a label's key that ends with a slash": (changed("metadata.labels", {"a/": "b"}), "metadata.labels"),
     "a label's key that is too long": (changed("metadata.labels", {"x" * 64: "b"}), "metadata.labels"),
     "a label that ends with a new line": (changed("metadata.labels", {"a": "b\n"}), "metadata.labels"),

@@ -36,7 +36,6 @@ _WANTED = {
     "number": "a number",
     "boolean": "true or false",
 }
-_NO_FIELD = "there is no such field"
 # More than these are no help.
 _MOST_CHOICES = 15
 
@@ -52,11 +51,6 @@ class Mistake(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.about(shown(self.path))
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether there is no such field."""
-        return self.text.startswith(_NO_FIELD)
 
     def about(self, name: str) -> str:
         """The sentence, with another name for the field."""
@@ -75,7 +69,9 @@ def shown(path: Path) -> str:
 
 def mistakes(document: Json) -> list[Mistake]:
     """Of a PaddleJob. A rule is silent about fields that are wrong already."""
-    found = [one for one in misshapen(document, _job_schema()) if one.path[:1] != ("status",) or one.is_unknown]
+    schema = _job_schema()
+    found = list(misshapen({name: child for name, child in document.items() if name != "status"}, schema))
+    found += _unknown_fields(document.get("status"), schema["properties"]["status"], ("status",))
     try:
         job = job_of(document, found)
     except msgspec.ValidationError as error:
@@ -144,6 +140,20 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
             yield Mistake((*path, name), f"is missing: {f'write {choices[0]}' if len(choices) == 1 else 'add it'}")
 
 
+def _unknown_fields(value: object, schema: Json, path: Path) -> Iterator[Mistake]:
+    """All that is asked of a status that somebody submits with a job: its values are dropped, its names are not."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown_fields(item, schema.get("items", {}), (*path, index))
+    elif isinstance(value, dict):
+        known = schema.get("properties", {})
+        for name, child in value.items():
+            if name in known:
+                yield from _unknown_fields(child, known[name], (*path, name))
+            else:
+                yield _unknown(name, list(known), path, value)
+
+
 def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
     if meant := _close(str(name), known):
         advice = f"did you mean `{meant}`?"
@@ -151,7 +161,7 @@ def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
         advice = f"use one of {', '.join(known)}"
     else:
         advice = "remove it, or check its indentation"
-    return Mistake((*path, name), f"{_NO_FIELD}: {advice}", None if meant in beside else meant)
+    return Mistake((*path, name), f"there is no such field: {advice}", None if meant in beside else meant)
 
 
 def _of_another_type(value: object, wanted: list[str], path: Path) -> Mistake:

@@ -159,9 +159,8 @@ def wakes_at(job: Job, observed: Observed) -> datetime | None:
 def farewell(job: Job, status: Status, observed: Observed, now: datetime) -> Plan | None:
     """Remove the job's keys from etcd when no launcher is left that would write them again, and note it when done."""
     removal = rendezvous.forget(job, observed.etcd)
-    if world(job).forgotten or removal is None or now >= rendezvous.forgetting_ends(job):
-        return None
-    if rendezvous.meeting_stall(job, observed.etcd):
+    over = world(job).forgotten or now >= rendezvous.forgetting_ends(job)
+    if over or removal is None or rendezvous.meeting_stall(job, observed.etcd):
         return None
     wake_at = now + rendezvous.PAUSE_OF_FORGETTING
     if observed.etcd.forgotten:
