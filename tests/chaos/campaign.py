@@ -40,6 +40,7 @@ NODES = ("node-1", "node-2", "node-3")
 JOBS_PER_SECOND = 0.7
 SECONDS_PER_TROUBLE = 0.6
 TURN = 0.1
+STALL = 2.0
 # Silent watches are noticed after 75 s, a dead leader after 15 s, and then everything has to be done.
 CALM = 240.0
 END = 120.0
@@ -82,6 +83,8 @@ class Campaign:
     _began: float = field(default_factory=time.time)
     _undo: list[tuple[float, str, Undo]] = field(default_factory=list)
     _quiet_since: float | None = None
+    _stalls: list[float] = field(default_factory=list)  # when the machine was too slow even for us
+    _turned_at: float = 0.0
 
     @property
     def model(self) -> Model:
@@ -102,6 +105,10 @@ class Campaign:
     def _turn(self) -> None:
         """What goes on all the time: troubles end, pods live, the model looks."""
         now = time.time()
+        if self._turned_at and now - self._turned_at > STALL:
+            self._stalls.append(now)
+            self._tell(f"the machine is slow: {now - self._turned_at:.1f} s for one turn")
+        self._turned_at = now
         for due in [one for one in self._undo if one[0] <= now]:
             self._undo.remove(due)
             self._undo_now(due)
@@ -120,7 +127,9 @@ class Campaign:
 
     def _look(self, now: float) -> None:
         busy = any(replica.busy or replica.deaf_until > now for replica in self.world.replicas)
-        self._quiet_since = None if busy else self._quiet_since or now
+        leads_since = self.world.calls.leads_since
+        slow = self.overloaded(now) or leads_since is None
+        self._quiet_since = None if busy or slow else max(self._quiet_since or now, leads_since or now)
         silent = settling.silent(self.model, now, self._quiet_since)
         for complaint in (*self.model.complaints, *self.world.calls.complaints, *self._healthy_deletes(), *silent):
             self._complain(complaint)
@@ -129,6 +138,10 @@ class Campaign:
             if (code := replica.died()) is not None:
                 self._complain(Complaint("operators live on", replica.name, f"it ended with {code}"))
                 replica.start()
+
+    def overloaded(self, at: float) -> bool:
+        """Whether requests and answers may have taken seconds around this time."""
+        return any(stall - 5 < at < stall + 20 for stall in self._stalls)
 
     def _healthy_deletes(self) -> Iterator[Complaint]:
         for uid, complaint in self.model.unjustified.items():
@@ -242,6 +255,7 @@ def run(binaries: Binaries, folder: Path, script: Script, say: Callable[[str], N
             changes,
             say,
         )
+        world.calls.overloaded = campaign.overloaded
         return campaign.run()
 
 

@@ -101,3 +101,16 @@ class Telling:
         self._bodies[key] = body
         number = next(self._numbers)
         self.model.see(Change(number, number, key[0], type_, body, self.at))
+
+
+def running(tell: Telling) -> None:
+    tell.job(phase="Pending")
+    tell.pods("worker-0", "worker-1")
+    tell.job(phase="Running")
+
+
+def completes(tell: Telling) -> None:
+    running(tell)
+    tell.ends("worker-0", 0)
+    tell.ends("worker-1", 0)
+    tell.job(phase="Completed")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from tests.chaos.world import Undo, World
 from tests.cluster.api import ApiError
 from tests.scenarios.desk import Json
+from tests.scenarios.exchange import Answer, Exchange
 
 if TYPE_CHECKING:
     from tests.chaos.troubles import Trouble
@@ -41,6 +42,19 @@ def suspend(world: World, trouble: Trouble) -> Undo:
             world.desk.change(name, {"suspend": False})
 
     return resume
+
+
+def break_webhook(world: World, trouble: Trouble) -> Undo:
+    """Every create of a pod of this job is answered with 500, as if an admission webhook were down."""
+    name = world.job(trouble.job).name
+
+    def is_meant(exchange: Exchange) -> bool:
+        return exchange.method == "POST" and exchange.path.endswith("/pods") and f" {name}-" in exchange.target
+
+    stack = ExitStack()
+    for replica in world.replicas:
+        stack.enter_context(replica.proxy.faulty(Answer(500), is_meant))
+    return stack.close
 
 
 def edit(world: World, trouble: Trouble) -> None:

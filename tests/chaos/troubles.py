@@ -81,6 +81,7 @@ KINDS: dict[str, Kind] = {
     "policy": Kind(on_cluster.set_policy, "job", 6, 40.0),
     "name taken": Kind(on_cluster.take_name, "job", 3, 35.0),
     "suspended": Kind(on_jobs.suspend, "job", 4, 20.0),
+    "webhook down": Kind(on_jobs.break_webhook, "job", 3, 40.0),
     "spec edited": Kind(on_jobs.edit, "job", 4),
     "scaled": Kind(on_jobs.scale, "job", 4),
     "status written by a stranger": Kind(on_jobs.write_status, "job", 4),
