@@ -31,6 +31,7 @@ class PodLife:
     body: Json = field(repr=False)
     gone: bool = False
     succeeded: bool = False  # before anybody deleted it
+    counted: bool = False  # the job's status has said that it succeeded
     failed: bool = False  # by its program
     address: str = ""
 

@@ -83,6 +83,7 @@ class Model:
             self._check_attempt(job, int(before.get("attempt", 0)))
             self._check_end(job, str(before.get("phase", "")))
             self._check_restarts(job)
+            self._count(job)
             if job.phase == "Running" and before.get("phase") != "Running":
                 self._check_addresses(job)
 
@@ -107,6 +108,13 @@ class Model:
         known = {one.rpartition(":")[0] for one in told.split(",")}
         if strays := {pod.address for pod in job.live if pod.role == "worker" and pod.running} - known:
             self._complain("pods are told right addresses", job, f"{strays} are not in {told}")
+
+    def _count(self, job: JobLife) -> None:
+        """Which workers' success an operator has seen: of others that were deleted meanwhile, nobody could know."""
+        done = [pod for pod in job.live if pod.role == "worker" and pod.succeeded]
+        if done and int(job.status.get("worker", {}).get("succeeded", 0)) >= len(done):
+            for pod in done:
+                pod.counted = True
 
     def _check_restarts(self, job: JobLife) -> None:
         counted = int(job.status.get("restarts", 0))
@@ -174,7 +182,7 @@ class Model:
             self._complain("never more pods than asked for", job, f"{pod.name} beside {len(same)} others of {most}")
         if job.finished and not job.meddled:
             self._complain("nothing is made after the end", job, f"{pod.name} was created, the job is {job.phase}")
-        twice = [one for one in job.pods.values() if one.name == pod.name and one.succeeded]
+        twice = [one for one in job.pods.values() if one.name == pod.name and one.counted]
         if pod.role == "worker" and any(one.attempt == pod.attempt for one in twice) and not self._is_elastic(job):
             self._complain("a worker that succeeded is not run again", job, f"{pod.name} in attempt {pod.attempt}")
 

@@ -90,6 +90,7 @@ def made_after_its_end(tell: Telling) -> None:
 def runs_what_has_succeeded_again(tell: Telling) -> None:
     running(tell)
     tell.ends("worker-0", 0)
+    tell.job(worker={"succeeded": 1})
     tell.gone("worker-0")
     tell.pod("worker-0")
 
@@ -166,7 +167,16 @@ def is_suspended_and_resumed(tell: Telling) -> None:
     tell.pods("worker-0", "worker-1", attempt=1)
 
 
-@pytest.mark.parametrize("story", [completes, restarts_and_completes, is_suspended_and_resumed])
+def runs_again_what_nobody_saw_succeed(tell: Telling) -> None:
+    running(tell)
+    tell.ends("worker-0", 0)
+    tell.gone("worker-0")
+    tell.pod("worker-0")
+
+
+@pytest.mark.parametrize(
+    "story", [completes, restarts_and_completes, is_suspended_and_resumed, runs_again_what_nobody_saw_succeed]
+)
 def test_a_good_life_breaks_no_rule(story: Story) -> None:
     tell = Telling()
     story(tell)
