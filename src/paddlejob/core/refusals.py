@@ -19,7 +19,7 @@ from paddlejob.core.times import LONG_AGO
 Group = tuple[Verb, KindName]
 
 
-class Asked(Protocol):
+class Refusable(Protocol):
     """Anything that the world may refuse."""
 
     @property
@@ -40,7 +40,7 @@ class Wish(NamedTuple):
     name: str
 
 
-A = TypeVar("A", bound=Asked)
+A = TypeVar("A", bound=Refusable)
 
 
 def permitted(wanted: Iterable[A], observed: Observed, now: datetime) -> Iterator[A]:
@@ -81,5 +81,5 @@ def _sorted(observed: Observed, now: datetime) -> tuple[set[Wish], dict[Group, d
     return held, refused
 
 
-def _last(tried: dict[str, datetime], one: Asked) -> datetime:
+def _last(tried: dict[str, datetime], one: Refusable) -> datetime:
     return tried.get(one.name, LONG_AGO)

@@ -17,7 +17,7 @@ import structlog
 from paddlejob.api import Job, reasons
 from paddlejob.api.names import ANNOTATION_PORTS, LABEL_JOB
 from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Pod, Refusal, Touch, Update
-from paddlejob.core.refusals import Asked, Group, Wish, concerns_one
+from paddlejob.core.refusals import Group, Refusable, Wish, concerns_one
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
     ApiAlreadyExists,
@@ -61,7 +61,9 @@ class Hands:
     ) -> tuple[Refusal, ...]:
         """What is done to the job and to what it owns. `heard` is told of every answer."""
         name = job.metadata.name
-        wanted: list[tuple[Asked, Call]] = [(action, partial(self._do, job, action, now)) for action in planned.actions]
+        wanted: list[tuple[Refusable, Call]] = [
+            (action, partial(self._do, job, action, now)) for action in planned.actions
+        ]
         if planned.ports:
             wanted.append((Wish("patch", job.kind, name), partial(self._reserve, job)))
         if planned.expired:
@@ -70,7 +72,7 @@ class Hands:
         calls = [partial(self._try, asked, call, closed, now) for asked, call in wanted]
         return await self._all(job, calls, heard)
 
-    async def _try(self, asked: Asked, call: Call, closed: set[Group], now: datetime) -> Refusal | None:
+    async def _try(self, asked: Refusable, call: Call, closed: set[Group], now: datetime) -> Refusal | None:
         """Ask, unless something like it was refused a moment ago: then the next look decides."""
         group = (asked.verb, asked.kind)
         if group in closed:
@@ -244,7 +246,7 @@ class Hands:
             log.warning("event not sent", job=job.metadata.name, reason=event.reason, error=str(error))
 
 
-def refusal(asked: Asked, error: ApiError, now: datetime) -> Refusal:
+def refusal(asked: Refusable, error: ApiError, now: datetime) -> Refusal:
     """What is remembered of an answer. What another look settles, or a pause that the server asks for, is raised."""
     match error:
         case ApiForbidden():

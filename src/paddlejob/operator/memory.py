@@ -12,7 +12,7 @@ import msgspec
 
 from paddlejob.api import Job, reasons
 from paddlejob.core import Plan, Refusal
-from paddlejob.core.refusals import Asked, Group, Wish, concerns_one
+from paddlejob.core.refusals import Group, Refusable, Wish, concerns_one
 
 FIRST_DELAY = timedelta(seconds=2)
 # What often passes by itself is tried again sooner.
@@ -110,7 +110,7 @@ def _asked_for(job: Job, tried: Plan) -> Iterator[Wish]:
         yield Wish(action.verb, action.kind, action.name)
 
 
-def _group(one: Asked) -> Group:
+def _group(one: Refusable) -> Group:
     return (one.verb, one.kind)
 
 
