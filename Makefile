@@ -65,6 +65,9 @@ paddle: ## Make the environments with PaddlePaddle for the tests and examples (a
 	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
 
+programs: env paddle ## Which programs see all workers in which network: a table, every cell filled by a run
+	@$(STEP) "Running each program in each network" "$(BIN)/python" -m tests.training.matrix
+
 check: env ## Linters, types, import contracts, generated files
 	@$(STEP) "Checking style" "$(BIN)/ruff" format --check --quiet .
 	@$(STEP) "Linting" "$(BIN)/ruff" check --quiet .
@@ -122,4 +125,5 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle test pythons bench chaos quick check control-plane cluster cluster-down e2e generate format lock env clean
+.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e generate \
+  format lock env clean

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import takewhile
 from pathlib import Path
 
 from tests.chaos.model import Complaint
@@ -21,6 +20,8 @@ _CREDENTIAL = "authentication.kubernetes.io/credential-id"
 # Calls about one job in WINDOW seconds: nothing that an operator has to do takes so many.
 WINDOW = 10.0
 MOST_PER_POD = 12
+# A leader that has not written the lease for so long has stopped.
+RENEWED = 10.0
 MOST_PER_JOB = 40
 
 
@@ -127,13 +128,15 @@ class Calls:
         """The token of the process that was the last to write the lease."""
         return self._claims[-1].who if self._claims else ""
 
-    @property
-    def leads_since(self) -> float | None:
-        """Since when it has led without a pause; None if nobody does."""
-        if not self._claims or not self._claims[-1].holder:
-            return None
-        own = takewhile(lambda claim: claim.holder == self._claims[-1].holder, reversed(self._claims))
-        return min(claim.answered for claim in own)
+    def leads_since(self, now: float) -> float | None:
+        """Since when it has led without a pause; None if nobody does, or whoever did has not renewed the lease."""
+        since = None
+        next_one = now
+        for claim in reversed(self._claims):
+            if claim.holder != self._claims[-1].holder or not claim.holder or next_one - claim.answered > RENEWED:
+                break
+            since = next_one = claim.answered
+        return since
 
     def hear(self, calls: Iterable[Call]) -> None:
         """All calls up to some moment, in any order; later ones come with the next call."""

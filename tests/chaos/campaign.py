@@ -127,7 +127,7 @@ class Campaign:
 
     def _look(self, now: float) -> None:
         busy = any(replica.busy or replica.deaf_until > now for replica in self.world.replicas)
-        leads_since = self.world.calls.leads_since
+        leads_since = self.world.calls.leads_since(now)
         slow = self.overloaded(now) or leads_since is None
         self._quiet_since = None if busy or slow else max(self._quiet_since or now, leads_since or now)
         silent = settling.silent(self.model, now, self._quiet_since)

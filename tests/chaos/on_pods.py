@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tests.chaos.world import Undo, World
+from tests.chaos.world import Missed, Undo, World
 from tests.cluster.api import ApiError
 
 if TYPE_CHECKING:
@@ -61,5 +61,9 @@ def move(world: World, trouble: Trouble) -> None:
     """Its sandbox is made anew before its containers run."""
     pod = world.pod(trouble.job, trouble.slot, lambda pod: pod.phase == "Pending" and pod.address)
     address = f"10.99.{trouble.dice // 250 % 250}.{1 + trouble.dice % 250}"
+    found = world.desk.pod(pod.name)  # it may run by now
+    if found["status"]["phase"] != "Pending":
+        raise Missed(f"{pod.name} runs already")
+    meta = {"resourceVersion": found["metadata"]["resourceVersion"]}
     status = {"podIP": address, "podIPs": [{"ip": address}]}
-    world.desk.api.merge(world.path("pods", f"{pod.name}/status"), {"status": status})
+    world.desk.api.merge(world.path("pods", f"{pod.name}/status"), {"metadata": meta, "status": status})

@@ -41,9 +41,10 @@ def _why_unsettled(job: JobLife, now: float) -> str | None:
 
 
 def _waits_openly(job: JobLife, now: float) -> bool:
-    """For the next attempt, whose time stands in the status, and it says why."""
+    """For the next attempt, whose time stands in the status, and it says why, unless a stranger made it wait."""
     at = job.next_attempt
-    return job.phase == "Restarting" and bool(job.reason) and at is not None and now < at < now + LONGEST_BACKOFF
+    says_why = bool(job.reason) or job.meddled
+    return job.phase == "Restarting" and says_why and at is not None and now < at < now + LONGEST_BACKOFF
 
 
 def _why_uncleaned(job: JobLife, now: float) -> str | None:
@@ -66,8 +67,9 @@ def silent(model: Model, now: float, quiet_since: float | None) -> Iterator[Comp
         order = model.orders.get(job.name)
         if job.gone or job.deleting or job.finished or job.phase in ("Running", "Suspended") or job.reason:
             continue
-        if order is not None and order.fate == "never starts":
-            continue  # nobody can see why a kubelet does not come to a pod
+        # Nobody can see why a kubelet does not come to a pod.
+        if (order is not None and order.fate == "never starts") or _waits_openly(job, now):
+            continue
         if now - job.changed_at > SILENCE:
             pods = {pod.name: "deleting" if pod.deleting else pod.phase for pod in job.live}
             yield Complaint("a job that does not go on says why", job.name, f"{job.phase or 'no phase'}, {pods}")

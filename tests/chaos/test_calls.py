@@ -64,6 +64,23 @@ def test_as_many_calls_over_a_longer_time_are_right() -> None:
     assert not rules(claim("a", 0), *(write("a", 1 + number) for number in range(MOST_PER_JOB * 3)))
 
 
+@pytest.mark.parametrize(
+    ("claims", "since"),
+    [
+        ((), None),
+        ((claim("a", 100), claim("a", 105)), 100.1),
+        ((claim("a", 50), claim("a", 100), claim("a", 105)), 100.1),  # it had lost the lease in between
+        ((claim("b", 95), claim("a", 100), claim("a", 105)), 100.1),
+        ((claim("a", 90),), None),
+        ((claim("a", 100), claim("a", 105, "")), None),
+    ],
+)
+def test_since_when_somebody_leads_without_a_pause(claims: tuple[Call, ...], since: float | None) -> None:
+    heard = Calls({JOB: 0})
+    heard.hear(claims)
+    assert heard.leads_since(110.0) == since
+
+
 def test_the_log_is_read_on_where_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "audit.log"
     record = {

@@ -72,7 +72,12 @@ def test_a_job_that_has_not_come_to_rest_is_told(story: Story, words: str) -> No
     assert words in why
 
 
-@pytest.mark.parametrize("story", [completes, waits_openly])
+def waits_because_of_a_stranger(tell: Telling) -> None:
+    waits_without_a_reason(tell)
+    tell.model.meddled(tell.name)
+
+
+@pytest.mark.parametrize("story", [completes, waits_openly, waits_because_of_a_stranger])
 def test_a_job_that_ended_or_waits_openly_has_come_to_rest(story: Story) -> None:
     tell = Telling()
     story(tell)

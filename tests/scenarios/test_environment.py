@@ -79,12 +79,18 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         f"PADDLE_JOB_ENVIRONMENT_{uid[:8]}_0": "0",
         "TRAINERS": "2",
         "PSERVERS": "0",
+        "NNODES": "2",
+        "MASTER_ADDR": hosts[0],
+        "MASTER_PORT": "2380",
+        "TRAINER_INSTANCES": ",".join(hosts),
     }
     assert desk.config("net") == shared
     assert told(desk, "net-worker-1") == shared | {
         "POD_IP": hosts[1],
         "PADDLE_TRAINER_ID": "1",
         "TRAINER_ID": "1",
+        "RANK": "1",
+        "POD_INDEX": "1",
         "TRAINING_ROLE": "TRAINER",
         "PADDLE_TRAINING_ROLE": "TRAINER",
         "PADDLE_CURRENT_ENDPOINT": f"{hosts[1]}:2379",

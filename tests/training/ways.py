@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,9 @@ class OnCluster:
     addresses: tuple[str, str]
     ports: bool = False
 
-    def run(self, folder: Path, python: Path, command: list[str], env: dict[str, str]) -> Ran:
+    def run(self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str]) -> Ran:
         asked = [{"name": name, "value": value} for name, value in env.items()]
-        job = a_job().with_workers(2, a_template(command=command, env=asked)).by(self.network)
+        job = a_job().with_workers(2, a_template(command=[*command], env=asked)).by(self.network)
         orders = self._orders((job.with_ports(20000) if self.ports else job).build(), folder, python)
         path = folder / "orders.json"
         path.write_text(json.dumps(orders))
@@ -87,7 +88,7 @@ class OnCluster:
 class Here:
     flags: tuple[str, ...] = ()
 
-    def run(self, folder: Path, python: Path, command: list[str], env: dict[str, str]) -> Ran:
+    def run(self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str]) -> Ran:
         bench = Workbench(folder)
         bench.env["PADDLEJOB_PYTHON"] = str(python)
         asked = [{"name": name, "value": value} for name, value in env.items()]

@@ -1,0 +1,31 @@
+"""PaddleNLP's Trainer on a linear model and numbers: it says itself which rank of how many workers it is."""
+
+from typing import Any
+
+import paddle
+from paddlenlp.trainer import Trainer, TrainingArguments
+
+
+class Numbers(paddle.io.Dataset):  # type: ignore[misc]
+    def __len__(self) -> int:
+        return 16
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"x": paddle.full([4], float(index)).numpy(), "labels": paddle.full([1], 2.0 * index).numpy()}
+
+
+class Model(paddle.nn.Layer):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = paddle.nn.Linear(4, 1)
+
+    def forward(self, x: Any, labels: Any = None) -> tuple[Any, Any]:
+        made = self.linear(x)
+        return paddle.nn.functional.mse_loss(made, labels), made
+
+
+asked = TrainingArguments(
+    output_dir="out", device="cpu", max_steps=3, per_device_train_batch_size=2, logging_steps=1, save_steps=1000,
+    disable_tqdm=True, report_to=[],
+)  # fmt: skip
+Trainer(model=Model(), args=asked, train_dataset=Numbers()).train()
