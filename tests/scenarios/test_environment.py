@@ -79,6 +79,10 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         f"PADDLE_JOB_ENVIRONMENT_{uid[:8]}_0": "0",
         "TRAINERS": "2",
         "PSERVERS": "0",
+        "NNODES": "2",
+        "MASTER_ADDR": hosts[0],
+        "MASTER_PORT": "2380",
+        "TRAINER_INSTANCES": ",".join(hosts),
     }
     assert desk.config("net") == shared
     assert told(desk, "net-worker-1") == shared | {
@@ -91,6 +95,8 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         "PADDLE_JOB_ENVIRONMENT": "0",
         "PADDLE_JOB_ID": f"{desk.namespace}-net-{uid[:8]}-0000",
         "PADDLE_DISTRI_BACKEND": "gloo",
+        "RANK": "1",
+        "POD_INDEX": "1",
     }
 
 
