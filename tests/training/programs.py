@@ -48,6 +48,8 @@ class Program:
     seen: Callable[[Ran], Seen] = reported
     prepare: Callable[[Path], None] = nothing
     """Writes what the program reads, into the folder in whose subfolders it is started."""
+    refuses: str = ""
+    """What it says when it fails on two workers, if that is what it does everywhere: no job of it is ever Completed."""
 
 
 OWN = {
@@ -73,12 +75,16 @@ TOOLKITS = {
     "PaddleSeg train by the launcher": Program((*LAUNCH, str(HERE / "seg_train.py"))),
     "PaddleSeg train": Program(("python", str(HERE / "seg_train.py"))),
     "PaddleNLP Trainer by the launcher": Program((*LAUNCH, str(HERE / "nlp_trainer.py")), OWN_ZLIB, logged),
-    "PaddleNLP Trainer": Program(("python", str(HERE / "nlp_trainer.py")), OWN_ZLIB, logged),
+    "PaddleNLP Trainer": Program(
+        ("python", str(HERE / "nlp_trainer.py")), OWN_ZLIB, refuses="should be consistent with the world size: 2"
+    ),
 }
 
 
 def wrong(program: Program, ran: Ran) -> str:
-    """What is wrong with a run of two workers; nothing if each met the other."""
+    """What is wrong with a run of two workers; nothing if each met the other, or if it refuses as it should."""
+    if program.refuses:
+        return "" if all(ran.codes) and program.refuses in ran.output else f"exit codes {ran.codes}, no refusal"
     if any(ran.codes):
         return f"exit codes {ran.codes}"
     seen = program.seen(ran)
