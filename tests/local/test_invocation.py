@@ -32,7 +32,8 @@ SETTING = Setting(
     },
     folder=Path("/here"),
     around=Surroundings(
-        Path("/job"), {"PATH": "/bin", "PADDLE_TRAINERS_NUM": "9", "TRAINING_ROLE": "X", "HOME": "/me"}
+        Path("/job"),
+        {"PATH": "/bin", "PADDLE_TRAINERS_NUM": "9", "TRAINING_ROLE": "X", "NNODES": "9", "RANK": "8", "HOME": "/me"},
     ),
 )
 LOG_DIR = "/job/launcher/train-worker-0.0"

@@ -68,6 +68,8 @@ OWN |= {
 ONE_DEVICE = {"CUDA_VISIBLE_DEVICES": "0", "HF_HUB_OFFLINE": "1"}
 # PaddlePaddle 2.6.2 brings a zlib that others, such as SciPy, take for the system's: they crash when it is first.
 OWN_ZLIB = {"LD_PRELOAD": "libz.so.1"}
+# Seen with paddleformers 1.2.0 on PaddlePaddle 3.3.1 (pyarrow<21, numpy<2), on 2.6.2 (protobuf<5) with paddleseg 2.8.0
+# and paddlenlp 2.8.1 (it also needs pip, huggingface_hub<0.26, aistudio-sdk<0.3, datasets<3, scipy<1.14, pyarrow<21).
 TOOLKITS = {
     "paddleformers-cli": Program(
         ("paddleformers-cli", "train", "../paddleformers.yaml"), ONE_DEVICE, logged, paddleformers_files
