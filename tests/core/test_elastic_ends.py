@@ -53,6 +53,8 @@ AFTERWARDS: dict[str, tuple[PodBuilder | None, datetime, str]] = {
     "it exits 0": (runs().succeeded(), LATER, "Completed"),
     "it fails": (runs().failed(7), LATER, "Completed"),
     "it is gone": (None, LATER, "Completed"),
+    "it was made again and has no node": (a_pod(), LATER, "Completed"),
+    "it was made again and waits for its environment": (a_pod().with_address("10.0.0.9"), LATER, "Completed"),
     "it hangs": (runs(), NOW + timedelta(minutes=10), "Completed"),
 }
 

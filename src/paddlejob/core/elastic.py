@@ -78,8 +78,8 @@ def remember(job: Job, base: Status, observed: Observed, now: datetime) -> Statu
 def judge(job: Job, status: Status, observed: Observed, now: datetime) -> Completed | Failed | None:
     known = status.world or World()
     if known.completed is not None:
-        # Also those that nobody wants any more: they may still be writing.
-        runs = any(not pod.ended and not pod.deleting for pod in observed.pods)
+        # Also those that nobody wants any more: they may still be writing, unless they were never started.
+        runs = any(pod.state in ("running", "unknown") and not pod.deleting for pod in observed.pods)
         return None if runs and now < _farewell_ends(known) else Completed()
     if failure := next(_failures(observed), None):
         return Failed(failure)
