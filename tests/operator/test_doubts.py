@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -76,10 +77,7 @@ async def test_a_life_in_which_nobody_touches_labels_asks_for_no_pod(cluster: Fa
     await until(lambda: cluster.count("pods") == 2, "the pods again")
     run(cluster)
     await until(lambda: status(cluster).get("phase") == "Running", "Running")
-    end(cluster, "train-worker-0")
-    await until(lambda: status(cluster)["worker"].get("succeeded") == 1, "its success is known")
-    cluster.remove("pods", "train-worker-0")  # it had ended: nobody wonders
-    end(cluster, "train-worker-1")
+    end(cluster)
     await until(lambda: cluster.count("pods") == 0, "all cleaned up")
     assert cluster.asked("GET", "pods") == []
 
@@ -99,6 +97,50 @@ async def test_a_pod_that_is_gone_is_lost(cluster: FakeCluster, start: StartInsi
     cluster.remove("pods", "train-worker-0")
     await until(lambda: status(cluster).get("disruptions") == 1, "the restart")
     assert len(cluster.asked("GET", "pods")) == 1
+
+
+async def test_a_finished_pod_that_lost_its_labels_gets_them_back(cluster: FakeCluster, start: StartInside) -> None:
+    """Also what an earlier attempt left must be seen, or the next one begins beside it."""
+    await running(cluster, start)
+    before = labels(cluster, "train-worker-1")
+    end(cluster, "train-worker-1")
+    await until(lambda: status(cluster)["worker"].get("succeeded") == 1, "its success is known")
+    strip(cluster, "train-worker-1")
+    await until(lambda: labels(cluster, "train-worker-1") == before, "its labels")
+
+
+# What is left of the status when no operator leads, whether the job is suspended, and whether the pod may stay.
+WITHOUT_A_LEADER: dict[str, tuple[Json, bool, bool]] = {
+    "its next attempt waits": ({"phase": "Restarting", "attempt": 1}, False, False),
+    "it is suspended": ({"phase": "Suspended", "attempt": 1}, True, False),
+    "its status was never written": ({"phase": None}, False, True),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_A_LEADER)
+async def test_a_pod_that_lost_its_labels_while_nobody_led_is_found_though(
+    cluster: FakeCluster, start: StartInside, case: str
+) -> None:
+    """No other attempt begins beside it, nobody who is suspended keeps it, and it is not called lost."""
+    seen, suspend, stays = WITHOUT_A_LEADER[case]
+    put_job(cluster, intranet="PodIP")
+    leader = await start()
+    await until(lambda: cluster.count("pods") == 2, "the pods")
+    run(cluster)
+    await until(lambda: status(cluster).get("phase") == "Running", "Running")
+    leader.cancel()
+    await asyncio.gather(leader, return_exceptions=True)
+    cluster.change("paddlejobs", "train", {"spec": {"suspend": suspend}, "status": seen})
+    strip(cluster, "train-worker-1")
+    cluster.calls.clear()
+    await start()
+    if stays:
+        await until(lambda: status(cluster).get("phase") == "Running", "Running")
+        assert cluster.asked("DELETE", "pods") == cluster.asked("POST", "pods") == []
+    else:
+        await until(lambda: len(cluster.asked("DELETE", "pods")) == 2, "both are deleted")
+        writes = [one.method for one in cluster.calls if one.plural == "pods" and one.method in ("POST", "DELETE")]
+        assert writes[:2] == ["DELETE", "DELETE"]
 
 
 async def test_a_pod_that_came_in_its_place_is_not_touched(cluster: FakeCluster, start: StartInside) -> None:

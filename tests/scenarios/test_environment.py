@@ -97,8 +97,6 @@ def test_a_collective_job_by_service(desk: Desk) -> None:
         "PADDLE_JOB_ENVIRONMENT": "0",
         "PADDLE_JOB_ID": f"{desk.namespace}-net-{uid[:8]}-0000",
         "PADDLE_DISTRI_BACKEND": "gloo",
-        "RANK": "1",
-        "POD_INDEX": "1",
     }
 
 

@@ -15,7 +15,7 @@ import msgspec
 from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import LABEL_JOB
 from paddlejob.core import KINDS, Child, Etcd, Observed, Pod, Refusal, observe
-from paddlejob.core.children import KindName
+from paddlejob.core.children import ConfigMap, KindName
 from paddlejob.kube.client import Client
 from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
@@ -44,7 +44,7 @@ class Cache:
         self._children: dict[KindName, Store[Any]] = {kind.name: Store(on_error=on_defect) for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
         self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
-        self.doubts = Doubts(self.jobs, self._children[Pod.__name__], wake)
+        self.doubts = Doubts(self.jobs, self._children[Pod.__name__], self._children[ConfigMap.__name__], wake)
         self._vanished = Vanished(self.jobs, self._children[Pod.__name__])
         self._reflectors: list[Reflector[Any]] = []
         self.jobs.subscribe(self._job_changed)

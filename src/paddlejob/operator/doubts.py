@@ -14,6 +14,7 @@ from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.api.meta import OwnerReference
 from paddlejob.core import Pod
+from paddlejob.core.children import ConfigMap
 from paddlejob.core.pods import pod_names
 from paddlejob.core.sorting import succeeded
 from paddlejob.kube.objects import Key
@@ -21,13 +22,16 @@ from paddlejob.kube.store import Change, Store
 
 LABELS = frozenset({n.LABEL_RES_TYPE, n.LABEL_INDEX, n.LABEL_ATTEMPT})
 # Every pod of such a job has existed: one that is not there would be called lost.
-LAUNCHED = ("Starting", "Running")
+LAUNCHED = ("Starting", "Running", "Scaling")
 
 
 class Doubts:
-    def __init__(self, jobs: Store[Job], pods: Store[Pod], wake: Callable[[Key, float], None]) -> None:
+    def __init__(
+        self, jobs: Store[Job], pods: Store[Pod], config_maps: Store[ConfigMap], wake: Callable[[Key, float], None]
+    ) -> None:
         self._jobs = jobs
         self._pods = pods
+        self._config_maps = config_maps
         self._wake = wake
         self._names: dict[str, set[str]] = {}
         """By the UID of the job."""
@@ -64,10 +68,18 @@ class Doubts:
         for pod in self._pods.owned_by(job.metadata.uid):
             if _lacks_labels(pod, job.metadata.name):
                 yield pod.metadata.name
-        if job.status.phase in LAUNCHED or job.status.launched:
+        if self._has_begun(job):
             namespace, name = job.metadata.key
             done = {n.pod_name(name, "worker", index) for index in succeeded(job)}
             yield from (one for one in pod_names(job) if one not in done and self._pods.get((namespace, one)) is None)
+
+    def _has_begun(self, job: Job) -> bool:
+        """Whether pods of it may be there of which nothing is known: of this attempt, or of one before."""
+        status, uid = job.status, job.metadata.uid
+        if status.finished:
+            return False
+        told = status.attempt > 0 or status.phase in LAUNCHED or bool(status.launched)
+        return told or bool(self._pods.owned_by(uid)) or bool(self._config_maps.owned_by(uid))
 
     def _pod_changed(self, change: Change[Pod]) -> None:
         pod = change.after or change.before
@@ -76,7 +88,7 @@ class Doubts:
         if owner is None:
             return
         if change.after is None:
-            certain = pod.deleting or pod.finished or pod.metadata.uid in self._expected
+            certain = pod.deleting or pod.metadata.uid in self._expected
         else:
             certain = not _lacks_labels(pod, owner.name)
         if certain:
@@ -85,6 +97,8 @@ class Doubts:
         job = self._jobs.get(key)
         if job is None or job.metadata.uid != owner.uid or job.metadata.deletion_timestamp is not None:
             return
+        if change.after is None and job.status.finished:
+            return  # whatever became of it, nothing is decided any more
         self._names.setdefault(owner.uid, set()).add(pod.metadata.name)
         self._wake(key, 0.0)
 
