@@ -12,11 +12,13 @@ import base64
 import os
 import re
 from collections.abc import Awaitable, Iterable
-from contextlib import suppress
 from ipaddress import IPv4Address
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    import aiohttp
 
 T = TypeVar("T")
 TIMEOUT = 5.0
@@ -24,8 +26,6 @@ TIMEOUT = 5.0
 LONGEST_REMOVAL = 4
 # An answer is a few hundred bytes.
 MOST_BYTES = 64 * 1024
-_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})[ \r\n]")
-_LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,9}) *\r\n", re.IGNORECASE)
 
 
 class EtcdError(Exception):
@@ -72,53 +72,32 @@ async def _within(seconds: float, server: str, call: Awaitable[T]) -> T:
 
 
 async def _post(server: str, what: str, body: dict[str, str]) -> _Range:
+    import aiohttp  # noqa: PLC0415 - most jobs are not elastic, and a local run without it starts sooner
+
     address, port = _endpoint(server)
-    data = msgspec.json.encode(body)
-    head = (
-        f"POST /v3/kv/{what} HTTP/1.0\r\nHost: {server}\r\n"  # 1.0: the answer comes in one piece, then it hangs up
-        f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-    )
+    url = f"http://{address}:{port}/v3/kv/{what}"
     try:
-        answer = await _exchange(str(address), port, head.encode() + data)
-    except ConnectionError as error:
-        raise EtcdError(f"etcd at {server} cannot be reached: the connection was refused or lost") from error
-    except OSError as error:
+        async with (
+            aiohttp.ClientSession(trust_env=False, auto_decompress=False) as session,
+            session.post(url, json=body, allow_redirects=False) as response,
+        ):
+            if response.status != 200:
+                raise EtcdError(f"etcd at {server} answered {response.status} to a {what}")
+            return msgspec.json.decode(await _text(server, response.content), type=_Range)
+    except aiohttp.ClientConnectorError as error:
         why = os.strerror(error.errno) if error.errno else "no connection"
         raise EtcdError(f"etcd at {server} cannot be reached: {why}") from error
-    return _read(server, what, answer)
-
-
-async def _exchange(address: str, port: int, request: bytes) -> bytes:
-    reader, writer = await asyncio.open_connection(address, port)
-    try:
-        writer.write(request)
-        await writer.drain()
-        answer = b""
-        while not _is_whole(answer) and (more := await reader.read(MOST_BYTES)):
-            answer += more
-        return answer
-    finally:
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-
-
-def _is_whole(answer: bytes) -> bool:
-    head, end, body = answer.partition(b"\r\n\r\n")
-    length = _LENGTH.search(head + b"\r\n")
-    return len(answer) > MOST_BYTES or (bool(end) and length is not None and len(body) >= int(length[1]))
-
-
-def _read(server: str, what: str, answer: bytes) -> _Range:
-    status = _STATUS.match(answer)
-    if status is None or len(answer) > MOST_BYTES:
-        raise _stranger(server)
-    if status[1] != b"200":
-        raise EtcdError(f"etcd at {server} answered {int(status[1])} to a {what}")
-    try:
-        return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=_Range)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (aiohttp.ClientError, OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _stranger(server) from error
+
+
+async def _text(server: str, content: aiohttp.StreamReader) -> bytes:
+    text = b""
+    async for more in content.iter_any():
+        text += more
+        if len(text) > MOST_BYTES:
+            raise _stranger(server)
+    return text
 
 
 def _stranger(server: str) -> EtcdError:
