@@ -125,5 +125,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e generate \
-  format lock env clean
+.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e generate format lock env clean
