@@ -38,12 +38,15 @@ from paddlejob.core import (
 from paddlejob.core.children import KindName
 from paddlejob.core.config_maps import CONFIG_MAPS
 from paddlejob.core.kinds import BY_NAME
+from paddlejob.core.observe import Ports
 from paddlejob.core.pods import PODS
 from paddlejob.core.times import timestamp
 from tests.builders import NOW, PodBuilder
 
 RETRY = timedelta(seconds=30)
 MOST_TURNS = 10
+# As many as an operator reserves unless it is told otherwise.
+MOST_PORTS = 10_000
 
 
 class World:
@@ -61,12 +64,13 @@ class World:
         self.harmed: set[str] = set()
         self.failures = 0
         self.etcd = Etcd()
+        self.ports = Ports()
         self.launcher = ""  # what the launchers of an elastic job have written last
         self._count = 0
 
     def seen(self) -> Observed:
         children = [one for found in self.children.values() for one in found.values()]
-        return observe(self.job, children, self.refusals.values(), self.etcd)
+        return observe(self.job, children, self.refusals.values(), self.etcd, self.ports)
 
     def plan(self) -> Plan:
         return plan(self.job, self.seen(), self.now)
@@ -87,7 +91,9 @@ class World:
         self.events += made.events
         if made.expired:
             self.remove()
-        if made.ports:
+        if made.ports > MOST_PORTS:
+            self.ports = Ports(full=f"20000,{20000 + MOST_PORTS}")
+        elif made.ports:
             annotations = {**self.job.metadata.annotations, ANNOTATION_PORTS: "20000"}
             self.job = replace(self.job, metadata=replace(self.job.metadata, annotations=annotations))
         self.job = replace(self.job, status=made.status)
