@@ -65,6 +65,15 @@ class Telling:
         for suffix in suffixes:
             self.pod(suffix, attempt=attempt)
 
+    def placed(self, suffix: str, *, touched: bool) -> None:
+        """On a node, with an address, and not started yet."""
+        self.pod(suffix, "Pending", podIP="10.0.0.1")
+        key = ("pods", f"{self.name}-{suffix}")
+        body = self._bodies[key]
+        annotations = {n.ANNOTATION_ENVIRONMENT: "a-config-map"} if touched else {}
+        meta = {**body["metadata"], "annotations": annotations}
+        self._say(key, "MODIFIED", {**body, "metadata": meta, "spec": {"nodeName": "node-0"}})
+
     def ends(self, suffix: str, code: int) -> None:
         ended = [{"name": "paddle", "state": {"terminated": {"exitCode": code}}}]
         self.pod(suffix, "Failed" if code else "Succeeded", containerStatuses=ended)

@@ -92,3 +92,13 @@ def test_a_job_that_is_silent_for_long_is_told() -> None:
     assert not list(settling.silent(tell.model, later, later - 1))  # the operators had other troubles
     tell.job(reason="QuotaExceeded")
     assert not list(settling.silent(tell.model, later, NOW))
+
+
+@pytest.mark.parametrize(("touched", "told"), [(True, 0), (False, 1)])
+def test_a_job_is_silent_with_reason_while_it_is_up_to_its_nodes(touched: bool, told: int) -> None:
+    tell = Telling()
+    tell.job(phase="Pending")
+    tell.pod("worker-0")
+    tell.placed("worker-1", touched=touched)
+    tell.job(phase="Starting")
+    assert len(list(settling.silent(tell.model, NOW + settling.SILENCE + 1, NOW))) == told
