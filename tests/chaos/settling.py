@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddlejob.api.names import ANNOTATION_ENVIRONMENT
+from paddlejob.kube.client import TIMEOUT_SECONDS
 from tests.chaos.lives import JobLife, seconds
 from tests.chaos.model import Complaint, Model
 
-# How long a job may be silent while nothing keeps the operators from their work: they need seconds.
-SILENCE = 25.0
+# How long a job may be silent while nothing keeps the operators from their work: they need seconds, but a call that
+# trouble has left without an answer holds its job up until it is given up.
+SILENCE = TIMEOUT_SECONDS + 10.0
 LONGEST_BACKOFF = 370.0
 CLEANED_AFTER = {
     "Always": ("Completed", "Failed"),
