@@ -71,18 +71,12 @@ def disruption_counted_as_a_failure(tell: Telling) -> None:
 
 
 def lives_on_after_its_end(tell: Telling) -> None:
-    running(tell)
-    tell.ends("worker-0", 0)
-    tell.ends("worker-1", 0)
-    tell.job(phase="Completed")
+    completes(tell)
     tell.job(phase="Running")
 
 
 def made_after_its_end(tell: Telling) -> None:
-    running(tell)
-    tell.ends("worker-0", 0)
-    tell.ends("worker-1", 0)
-    tell.job(phase="Completed")
+    completes(tell)
     tell.gone("worker-1")
     tell.pod("worker-1")
 

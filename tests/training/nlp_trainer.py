@@ -7,7 +7,7 @@ import paddle.distributed as dist
 from paddlenlp.trainer import Trainer, TrainingArguments
 
 
-class Numbers(paddle.io.Dataset):  # type: ignore[misc]
+class Numbers(paddle.io.Dataset):  # type: ignore[misc]  # PaddlePaddle has no types
     def __len__(self) -> int:
         return 16
 
@@ -15,7 +15,7 @@ class Numbers(paddle.io.Dataset):  # type: ignore[misc]
         return {"x": paddle.full([4], float(index)).numpy(), "labels": paddle.full([1], 2.0 * index).numpy()}
 
 
-class Model(paddle.nn.Layer):  # type: ignore[misc]
+class Model(paddle.nn.Layer):  # type: ignore[misc]  # PaddlePaddle has no types
     def __init__(self) -> None:
         super().__init__()
         self.linear = paddle.nn.Linear(4, 1)

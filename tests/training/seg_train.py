@@ -10,7 +10,7 @@ from paddleseg.core import train
 from paddleseg.models.losses import CrossEntropyLoss
 
 
-class Images(paddle.io.Dataset):  # type: ignore[misc]
+class Images(paddle.io.Dataset):  # type: ignore[misc]  # PaddlePaddle has no types
     num_classes = 2
     ignore_index = 255
 
@@ -22,7 +22,7 @@ class Images(paddle.io.Dataset):  # type: ignore[misc]
         return {"img": rng.random((3, 16, 16), "float32"), "label": rng.integers(0, 2, (16, 16)).astype("int64")}
 
 
-class Network(paddle.nn.Layer):  # type: ignore[misc]
+class Network(paddle.nn.Layer):  # type: ignore[misc]  # PaddlePaddle has no types
     def __init__(self) -> None:
         super().__init__()
         self.layer = paddle.nn.Conv2D(3, 2, 3, padding=1)
