@@ -81,6 +81,10 @@ REFUSED: dict[str, tuple[Json, str]] = {
         a_job("sample", cleanPodPolicy="Never", cleanPolicy="Always"),
         message("set only cleanPodPolicy"),
     ),
+    "a SampleSet": (
+        a_job("sample", sampleSetRef={"name": "a", "mountPath": "/data"}),
+        message("sampleSetRef is not supported"),
+    ),
     "negative replicas": (a_job("sample", ps=a_role(-1)), "spec.ps.replicas"),
     "requests of zero": (changed("spec.worker.requests", 0), "spec.worker.requests"),
     "replicas beyond all bounds": (a_job("sample", ps=a_role(2**31)), "spec.ps.replicas"),
@@ -190,6 +194,7 @@ TAKEN: dict[str, Json] = {
     "an elastic job without limits": a_job("sample", elastic=1, worker={**a_role(2), "requests": 1}),
     "elastic: 0 with servers": a_job("sample", elastic=0, ps=a_role(1)),
     "bounds without elastic": a_job("sample", worker={**a_role(2), "requests": 2, "limits": 2}),
+    "a policy as paddle-operator 0.3 writes it": a_job("sample", cleanPodPolicy="OnFailed"),
     "the same policy twice": a_job("sample", cleanPodPolicy="Never", cleanPolicy="Never"),
     "restartPolicy OnFailure": in_pod("restartPolicy", "OnFailure"),
     "a sidecar that is always restarted": in_pod(

@@ -86,7 +86,7 @@ def test_status_and_scale_are_subresources(version: Schema, schema: Schema) -> N
 
 
 def test_enums(spec: Schema, schema: Schema) -> None:
-    policies = {"Always", "Never", "OnFailure", "OnCompletion", "Running"}
+    policies = {"Always", "Never", "OnFailure", "OnFailed", "OnCompletion", "Running"}
     assert set(spec["intranet"]["enum"]) == {"PodIP", "Service", "Host", "HostNetwork"}
     assert set(spec["cleanPodPolicy"]["enum"]) == set(spec["cleanPolicy"]["enum"]) == policies
     phases = schema["properties"]["status"]["properties"]["phase"]["enum"]
@@ -157,7 +157,7 @@ REFUSED = {
     "workers changed": "spec.worker cannot be changed",
     "replicas changed": "spec.worker.replicas can change only in elastic jobs",
     "replicas changed beyond bounds": "change between worker.requests and worker.limits",
-    "network changed": "intranet, elastic and schedulingPolicy cannot be changed",
+    "network changed": "intranet, elastic, schedulingPolicy and managedBy cannot be changed",
 }
 
 

@@ -60,6 +60,13 @@ SAID: dict[str, tuple[Json, str]] = {
 }
 
 
+def test_a_field_of_the_pod_beside_its_template_is_sent_there() -> None:
+    (only,) = mistakes(a_job("sample", worker={**a_role(1), "restartPolicy": "Never"}))
+    assert str(only) == (
+        "spec.worker.restartPolicy: there is no such field: write it under template.spec, as restartPolicy"
+    )
+
+
 @pytest.mark.parametrize("case", SAID)
 def test_a_mistake_says_where_it_is_and_what_to_write_instead(case: str) -> None:
     job, words = SAID[case]

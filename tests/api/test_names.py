@@ -86,8 +86,10 @@ def test_the_public_names_of_core() -> None:
         "Pod",
         "Question",
         "Refusal",
+        "Scheduling",
         "Service",
         "Touch",
+        "Unread",
         "Update",
     ]
     assert all(hasattr(paddlejob.core, name) for name in paddlejob.core.__all__)

@@ -15,7 +15,7 @@ import yaml
 
 from paddlejob.api import Job, PaddleJobSpec
 from paddlejob.core import observe, plan
-from tests.builders import NOW, JobBuilder
+from tests.builders import NOW, JobBuilder, a_volcano_group
 
 SEEDS: dict[str, dict[str, Any]] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted(Path(__file__).with_name("seeds").glob("*.yaml"))
@@ -60,7 +60,9 @@ def test_a_seed_becomes_pods(seed: dict[str, Any]) -> None:
     job = JobBuilder(msgspec.convert(seed, Job)).in_namespace("paddle-system").with_uid("uid").build()
     is_resnet = job.metadata.name == "resnet"
     assert job.spec.mode == ("Collective" if is_resnet else "PS")
-    made = plan(job, observe(job), NOW)
+    groups = [a_volcano_group(job, users=True)] if "volcano" in str(seed) else []
+    made = plan(job, observe(job, groups), NOW)
+    assert made.creates
     assert made.status.reason == ""
     assert made.status.worker is not None
     assert made.status.worker.ready == "0/2"

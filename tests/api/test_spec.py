@@ -52,6 +52,7 @@ def test_the_network_of(written: PaddleJobSpec, network: Network) -> None:
 CLEANING: dict[str, tuple[PaddleJobSpec, CleanPodPolicy]] = {
     "silence": (spec(), "Running"),
     "cleanPodPolicy": (spec(cleanPodPolicy="Always"), "Always"),
+    "a word of paddle-operator 0.3": (spec(cleanPodPolicy="OnFailed"), "OnFailure"),
     "cleanPolicy, as in the user's storage example": (spec(cleanPolicy="OnCompletion"), "OnCompletion"),
     "both": (spec(cleanPodPolicy="Never", cleanPolicy="Always"), "Never"),
 }
@@ -97,7 +98,7 @@ def test_every_field_has_the_name_that_users_write() -> None:
     assert names == {
         *("ps", "worker", "heter", "withGloo", "intranet", "cleanPodPolicy", "cleanPolicy", "schedulingPolicy"),
         *("elastic", "suspend", "backoffLimit", "activeDeadlineSeconds", "startingDeadlineSeconds"),
-        "ttlSecondsAfterFinished",
+        *("ttlSecondsAfterFinished", "sampleSetRef", "managedBy"),
     }
 
 

@@ -11,11 +11,22 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from paddlejob.api import Condition, Failure, Job, ObjectMeta, PaddleJobSpec, Role, RoleStatus, Status, World
+from paddlejob.api import (
+    Condition,
+    Failure,
+    Job,
+    ObjectMeta,
+    PaddleJobSpec,
+    Role,
+    RoleStatus,
+    SchedulingPolicy,
+    Status,
+    World,
+)
 from paddlejob.api import names as n
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
 from paddlejob.api.status import ConditionType, Phase
-from paddlejob.core import ConfigMap, Pod, Refusal, Service
+from paddlejob.core import ConfigMap, Pod, Refusal, Scheduling, Service, Unread
 from paddlejob.core.children import (
     Container,
     ContainerState,
@@ -26,6 +37,8 @@ from paddlejob.core.children import (
     Terminated,
     Waiting,
 )
+from paddlejob.core.gang import GROUPS
+from paddlejob.core.groups import GroupCondition, GroupStatus
 from tests.builders import EARLIER, ETCD, NOW, UID, a_job, a_template, owner_reference
 
 # `make quick` tries fewer.
@@ -60,6 +73,8 @@ templates = fields(
         containers=st.lists(sometimes(containers), max_size=3),
         initContainers=st.lists(sometimes(containers), max_size=2),
         restartPolicy=words,
+        schedulerName=st.sampled_from(["volcano", "default-scheduler", ""]),
+        overhead=quantities,
     ),
 )
 
@@ -103,6 +118,13 @@ statuses = st.just(Status()) | st.builds(
     reason=words,
     failure=st.none() | st.builds(Failure, pod=words),
 )
+policies = st.builds(
+    SchedulingPolicy,
+    min_available=bounds,
+    queue=st.none() | words,
+    priority_class=st.none() | words,
+    min_resources=st.none() | st.dictionaries(words, words | st.integers(), max_size=2),
+)
 specs = st.builds(
     PaddleJobSpec,
     worker=st.none() | roles,
@@ -117,6 +139,8 @@ specs = st.builds(
     active_deadline_seconds=st.none() | st.integers(1, 2**62),
     starting_deadline_seconds=st.none() | st.integers(1, 2**62),
     ttl_seconds_after_finished=st.none() | st.integers(0, 2**62),
+    scheduling_policy=st.none() | st.none() | policies,
+    managed_by=st.sampled_from([None, None, None, n.OPERATOR, "another"]),
 )
 jobs = st.builds(
     Job,
@@ -134,8 +158,10 @@ jobs = st.builds(
                 {n.ANNOTATION_PORTS: "soon"},
                 {n.ANNOTATION_ETCD: ETCD},
                 {n.ANNOTATION_ETCD: "etcd"},
+                {f"{n.KUEUE_POD_SET}required-topology": "rack"},
             ]
         ),
+        labels=st.sampled_from([{}, {}, {n.LABEL_QUEUE: "gold", n.LABEL_KUEUE_PRIORITY: "high"}]),
     ),
     spec=specs,
     status=statuses,
@@ -165,7 +191,7 @@ container_statuses = st.lists(
 ).map(tuple)
 pod_conditions = st.builds(
     PodCondition,
-    type=st.sampled_from(["PodScheduled", "Ready", "DisruptionTarget"]),
+    type=st.sampled_from(["PodScheduled", "Ready", "DisruptionTarget", "TerminationTarget"]),
     status=st.sampled_from(["True", "False"]),
     reason=words,
     last_transition_time=st.none() | st.sampled_from([EARLIER, "soon"]),
@@ -208,6 +234,31 @@ names = st.one_of(places, places, places, words)
 pods = st.builds(Pod, metadata=metas(names), spec=pod_specs, status=pod_statuses)
 services = st.builds(Service, metadata=metas(names))
 config_maps = st.builds(ConfigMap, metadata=metas(st.just("train") | words))
+group_statuses = st.builds(
+    GroupStatus,
+    phase=st.sampled_from(["", "Pending", "Inqueue", "Running", "Dreaming"]),
+    conditions=st.lists(
+        st.builds(
+            GroupCondition,
+            type=st.sampled_from(["Unschedulable", "PodGroupScheduled", "QuotaReserved", "Admitted"]),
+            status=st.sampled_from(["True", "False"]),
+            reason=words,
+            message=words,
+        ),
+        max_size=2,
+    ).map(tuple),
+)
+groups = st.sampled_from([*GROUPS.values()]).flatmap(
+    lambda kind: st.builds(kind, metadata=metas(st.just("train") | words), status=group_statuses)
+)
+schedulings = st.builds(
+    Scheduling,
+    by=st.sampled_from(["none", "none", "volcano", "coscheduling", "kubernetes"]),
+    local=st.sampled_from([False, False, True]),
+    unread=st.dictionaries(
+        st.sampled_from([kind.kind for kind in GROUPS.values()]), st.builds(Unread, words, words), max_size=2
+    ),
+)
 refusals = st.builds(
     Refusal,
     kind=st.sampled_from(["Pod", "Service", "ConfigMap"]),
@@ -219,7 +270,7 @@ refusals = st.builds(
 children = st.tuples(
     st.lists(pods, max_size=6),
     st.lists(services, max_size=4),
-    st.lists(config_maps, max_size=2),
+    st.lists(st.one_of(config_maps, config_maps, groups), max_size=3),
     st.lists(refusals, max_size=2),
 )
 
@@ -232,5 +283,8 @@ def runnable_jobs(draw: st.DrawFn) -> Job:
     job = job.with_servers(servers) if servers else job
     job = job.with_heter(draw(st.integers(0, 2))) if servers else job
     job = job.by(draw(st.sampled_from(["PodIP", "Service", "Host"])))
+    policy = SchedulingPolicy(min_available=draw(bounds))
+    job = job.asking(scheduling_policy=policy if draw(st.booleans()) else None)
+    job = job.labelled({n.LABEL_QUEUE: "gold"} if draw(st.integers(0, 4)) == 0 else {})
     job = job.asking(with_gloo=draw(st.integers(0, 1)), backoff_limit=draw(st.integers(0, 2)))
     return job.cleaning(draw(st.sampled_from(CLEAN_POD_POLICIES))).build()

@@ -171,6 +171,11 @@ def test_a_next_attempt_beyond_any_pause_is_not_believed(case: str) -> None:
         believed,
         msgspec.json.decode(f'"{believed}"', type=type(NOW)),
     )
+    # Nothing says what ended the attempt before; that it waits, and how long, is told all the same.
+    assert (world.job.status.reason, world.job.status.message) == (
+        "BackOff",
+        f"the next attempt begins at {believed}",
+    )
     world.wait()
     world.run()
     assert world.job.status.phase == "Running"

@@ -5,13 +5,18 @@ The end is written first; only then is anything deleted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from paddlejob.api import Job
 from paddlejob.api.spec import CleanPodPolicy, Mode
 from paddlejob.api.status import FinalPhase
 from paddlejob.core import Delete, Observed, Plan, observe, plan
+from paddlejob.core.children import ContainerState, Running, Terminated
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_ps_job, a_service, pods_of, services_of
+
+Change = Callable[[PodBuilder], PodBuilder]
 
 ALL, REST, NOTHING = "pods and services", "what still runs", "nothing"
 TABLE: dict[CleanPodPolicy, tuple[str, str]] = {
@@ -77,6 +82,33 @@ def test_what_still_runs_is_stopped_unless_the_user_says_otherwise() -> None:
     job = a_ps_job().in_phase("Completed").build()
     made = plan(job, seen(job, ended(job, "Completed")), NOW)
     assert deleted(made) == {("Pod", "train-ps-0"), ("Pod", "train-ps-1")}
+
+
+def still_running(pod: PodBuilder) -> PodBuilder:
+    """Its kubelet has not given it its last phase yet."""
+    return pod.in_phase("Running")
+
+
+ENDED, RUNNING = ContainerState(terminated=Terminated(exit_code=0)), ContainerState(running=Running())
+LAGGING: dict[str, tuple[Change, bool]] = {
+    # what became of its containers: whether it is stopped
+    "all have ended": (lambda pod: pod.succeeded(), False),
+    "all have failed": (lambda pod: pod.failed(1), False),
+    "a sidecar has ended, too": (lambda pod: pod.succeeded().with_sidecar(ENDED), False),
+    "a sidecar runs": (lambda pod: pod.succeeded().with_sidecar(RUNNING), True),
+    "its kubelet ends a native sidecar": (lambda pod: pod.succeeded().with_init(RUNNING), False),
+    "its kubelet starts it again": (lambda pod: pod.having("paddle", restart_policy="OnFailure").failed(1), True),
+    "nothing is known of them": (lambda pod: pod.placed(), True),
+}
+
+
+@pytest.mark.parametrize(("became", "stopped"), LAGGING.values(), ids=LAGGING.keys())
+def test_a_pod_stays_for_its_logs_if_its_containers_have_ended_before_its_phase_says_so(
+    became: Change, stopped: bool
+) -> None:
+    job = a_job().in_phase("Completed").build()
+    pod = still_running(became(pods_of(job)["train-worker-0"])).build()
+    assert deleted(plan(job, observe(job, [pod]), NOW)) == ({("Pod", "train-worker-0")} if stopped else set())
 
 
 def test_exactly_the_pod_that_was_seen_is_deleted() -> None:

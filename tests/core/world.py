@@ -30,6 +30,7 @@ from paddlejob.core import (
     Pod,
     Question,
     Refusal,
+    Scheduling,
     Touch,
     Update,
     observe,
@@ -37,14 +38,16 @@ from paddlejob.core import (
 )
 from paddlejob.core.children import KindName
 from paddlejob.core.config_maps import CONFIG_MAPS
-from paddlejob.core.kinds import BY_NAME
+from paddlejob.core.groups import Group
+from paddlejob.core.kinds import BY_NAME, GROUP_KINDS
 from paddlejob.core.observe import Ports
 from paddlejob.core.pods import PODS
 from paddlejob.core.times import timestamp
 from tests.builders import NOW, PodBuilder
 
 RETRY = timedelta(seconds=30)
-MOST_TURNS = 10
+# After a refusal pods go ahead one by one, and the largest of our jobs has a dozen.
+MOST_TURNS = 16
 # As many as an operator reserves unless it is told otherwise.
 MOST_PORTS = 10_000
 
@@ -55,7 +58,7 @@ class World:
         self.now = NOW
         self.children: dict[KindName, dict[str, Any]] = {kind.name: {} for kind in KINDS}
         for one in children:
-            self.children[type(one).__name__][one.metadata.name] = one
+            self.children[one.kind][one.metadata.name] = one
         self.pods: dict[str, Pod] = self.children[PODS.name]
         self.environment: dict[str, str] = {}
         self.refusals = {(one.kind, one.name): one for one in refusals}
@@ -65,12 +68,15 @@ class World:
         self.failures = 0
         self.etcd = Etcd()
         self.ports = Ports()
+        self.scheduling = Scheduling()
+        self.room = True  # whether a scheduler admits every gang
         self.launcher = ""  # what the launchers of an elastic job have written last
         self._count = 0
 
     def seen(self) -> Observed:
         children = [one for found in self.children.values() for one in found.values()]
-        return observe(self.job, children, self.refusals.values(), self.etcd, self.ports)
+        seen = observe(self.job, children, self.refusals.values(), self.etcd, self.ports)
+        return replace(seen, scheduling=self.scheduling)
 
     def plan(self) -> Plan:
         return plan(self.job, self.seen(), self.now)
@@ -148,6 +154,12 @@ class World:
             if not asks(turns[-1]) and self.job.status == before:
                 return turns
         raise AssertionError(f"not settled after {MOST_TURNS} turns: {turns[-1]}")
+
+    def admit(self) -> None:
+        """The scheduler has room for every gang."""
+        self.room = True
+        for kind in GROUP_KINDS:
+            self.children[kind.name] = {name: _admitted(one) for name, one in self.children[kind.name].items()}
 
     # What nodes, programs and people do to a pod.
 
@@ -241,6 +253,8 @@ class World:
         self._count += 1
         meta = replace(made.metadata, uid=f"uid-{self._count}", creation_timestamp=timestamp(self.now))
         there[action.name] = replace(made, metadata=meta)
+        if isinstance(made, Group) and self.room:
+            there[action.name] = _admitted(there[action.name])
         self.environment = action.body.get("data", self.environment)
         self.refusals.pop((action.kind, action.name), None)
 
@@ -266,6 +280,10 @@ class World:
     def _address(self) -> str:
         self._count += 1
         return f"10.0.{self._count // 256}.{self._count % 256}"
+
+
+def _admitted(group: Group) -> Group:
+    return replace(group, status=replace(group.status, phase="Inqueue"))
 
 
 def asks(made: Plan) -> bool:

@@ -43,7 +43,7 @@ async def reflecting(client: Client, *, silence: float = 60.0, selector: str = "
         THINGS,
         store,
         selector=selector,
-        on_undecodable=lambda name, _: skipped.append(name),
+        on_undecodable=lambda one: skipped.append(one.name),
         on_error=errors.append,
         rng=random.Random(7),
         silence=silence,

@@ -237,3 +237,43 @@ async def test_a_redirect_is_not_followed(server: FakeServer, client: Client) ->
     server.fail("any", redirect)
     with pytest.raises(errors.ApiError, match="GET /x: 302"):
         await client.request("GET", "/x")
+
+
+class Stopped(errors.KubeError):
+    """What a gate says that is closed."""
+
+
+class Closing:
+    """A gate that lets so many questions pass and is closed then, as after a process was stopped for long."""
+
+    def __init__(self, passes: int) -> None:
+        self.left = passes
+
+    def __call__(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped("another leads")
+
+
+async def test_what_a_gate_stops_when_it_goes_out_does_not_reach_the_server(server: FakeServer, client: Client) -> None:
+    """As in campaign 311: a leader was stopped after it had asked, and wrote when another led."""
+    fenced = client.behind(Closing(passes=0))
+    writes = (
+        lambda: fenced.create(THINGS, "default", a_thing("a", 7)),
+        lambda: fenced.patch(THINGS, KEY, {"x": 1}),
+        lambda: fenced.replace(THINGS, KEY, a_thing("a", 7)),
+        lambda: fenced.delete(THINGS, KEY),
+    )
+    for write in writes:
+        with pytest.raises(Stopped):
+            await write()
+    assert server.requests == []
+
+
+async def test_reads_pass_a_closed_gate_and_so_do_writes_of_others(server: FakeServer, client: Client) -> None:
+    thing = a_thing("a", 7, value=3)
+    server.fail("any", answers(thing), times=3)
+    fenced = client.behind(Closing(passes=1))
+    assert await fenced.patch(THINGS, KEY, {"x": 1}) == thing
+    assert await fenced.get(THINGS, "default", "a") == thing
+    assert await client.patch(THINGS, KEY, {"x": 1}) == thing

@@ -24,7 +24,7 @@ from tests.kube.fake_server import Fault, a_status, bookmark, event, opened
 Json = dict[str, Any]
 NAMESPACE = "team"
 _PATH = re.compile(
-    r"/apis?(?:/[^/]+)?/v1(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)(?:/(?P<name>[^/]+))?(?:/\w+)?"
+    r"/apis?(?:/[^/]+)?/v1\w*(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)(?:/(?P<name>[^/]+))?(?:/\w+)?"
 )
 
 
@@ -50,6 +50,7 @@ class FakeCluster:
         self.stopping = asyncio.Event()
         self._objects: dict[tuple[str, str], Json] = {}
         self._counts: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
         self._version = 100
         self._history: list[_Happened] = []
         self._changed = asyncio.Event()
@@ -87,6 +88,10 @@ class FakeCluster:
     def fail(self, method: str, plural: str, fault: Fault, times: int = 1) -> None:
         """The next requests of this sort meet the fault instead."""
         self._faults += [(method, plural, fault)] * times
+
+    def end_watches(self, plural: str) -> None:
+        self._ended[plural] += 1
+        self.wake()
 
     def allow_all(self) -> None:
         """No request meets a fault any more."""
@@ -157,6 +162,9 @@ class FakeCluster:
                 return a_status(409, "Conflict", f"the {field} is another one")
         match call.method:
             case "DELETE":
+                # As an API server does: it is told that nothing keeps the object any more, and then that it is gone.
+                gone = {"deletionTimestamp": "2026-05-04T12:00:00Z", "deletionGracePeriodSeconds": 0}
+                self.change(call.plural, call.name, {"metadata": gone})
                 self.remove(call.plural, call.name)
             case "PATCH":
                 known = self.change(call.plural, call.name, call.body)
@@ -172,7 +180,8 @@ class FakeCluster:
             if kind == plural and wanted(one):
                 await response.write(event("ADDED", one))
         await response.write(bookmark(since, end=True))
-        while not self.stopping.is_set():
+        ended = self._ended[plural]
+        while not self.stopping.is_set() and self._ended[plural] == ended:
             changed = self._changed
             while told < len(self._history):
                 happened = self._history[told]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timezone
 
 import pytest
+from aiohttp import web
 
 from paddlejob.operator.inquiries import last_complaint
 from paddlejob.operator.resources import KubeEvent, Series
@@ -77,6 +79,25 @@ async def test_a_volume_that_cannot_be_mounted_is_told_until_the_pod_runs(
     run(cluster)
     await until(lambda: status(cluster).get("phase") == "Running", "Running")
     assert "reason" not in status(cluster)
+
+
+async def test_the_events_of_several_pods_are_read_at_the_same_time(cluster: FakeCluster, start: StartInside) -> None:
+    both_asked = asyncio.Event()
+
+    async def answer_when_both_asked(request: web.Request) -> web.StreamResponse:
+        if len(cluster.asked("GET", "events")) == 2:
+            both_asked.set()
+        await both_asked.wait()
+        return await cluster.answer(request)
+
+    put_job(cluster, worker=a_role(2))
+    cluster.fail("GET", "events", answer_when_both_asked, times=2)
+    await start()
+    await until(lambda: cluster.count("pods") == 2, "the pods")
+    for name in cluster.names("pods"):
+        complain(cluster, take_on(cluster, name))
+    await until(lambda: status(cluster).get("reason") == "FailedMount", "FailedMount")
+    assert status(cluster)["message"].startswith("2 of 2 pods")
 
 
 async def test_events_that_may_not_be_read_harm_nothing(cluster: FakeCluster, start: StartInside) -> None:

@@ -12,7 +12,7 @@ from paddlejob.core import Pod
 from paddlejob.kube.events import Removed, Seen
 from paddlejob.kube.store import Store
 from paddlejob.operator.vanished import Vanished
-from tests.builders import JobBuilder, PodBuilder, a_job, pods_of
+from tests.builders import JobBuilder, PodBuilder, a_job, an_elastic_job, pods_of
 from tests.kube.fake_server import refuses, until
 from tests.operator.conftest import StartInside
 from tests.operator.fake_cluster import FakeCluster
@@ -144,3 +144,18 @@ def test_nothing_is_remembered_if(pod: PodBuilder) -> None:
     pods.apply_event(Seen(pod.build()))
     pods.apply_event(Removed(pod.build()))
     assert vanished.of(JOB.build()) == ()
+
+
+@pytest.mark.parametrize("end", ["succeeded", "failed"])
+def test_of_an_elastic_worker_nothing_is_remembered(end: str) -> None:
+    """As in campaigns 311 and 321: exit 0 is no success there, so the replaced worker was remembered for ever."""
+    job = an_elastic_job().in_phase("Running").build()
+    worker = pods_of(job)["train-worker-0"]
+    pod = (worker.succeeded() if end == "succeeded" else worker.failed(1)).build()
+    jobs: Store[Job] = Store()
+    pods: Store[Pod] = Store()
+    vanished = Vanished(jobs, pods)
+    jobs.apply_event(Seen(job))
+    pods.apply_event(Seen(pod))
+    pods.apply_event(Removed(pod))
+    assert vanished.of(job) == ()

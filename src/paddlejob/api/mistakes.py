@@ -133,7 +133,7 @@ def _in_mapping(value: Json, schema: Json, path: Path) -> Iterator[Mistake]:
             yield from misshapen(child, others, (*path, name))
     if known is not None and others is None:
         for name in value.keys() - known.keys():  # also an empty one
-            yield _unknown(name, list(known), path, value)
+            yield _misplaced(name, known, path) or _unknown(name, list(known), path, value)
     for name in schema.get("required", ()):
         if name not in given:
             choices = schema.get("properties", {}).get(name, {}).get("enum", ())
@@ -152,6 +152,16 @@ def _unknown_fields(value: object, schema: Json, path: Path) -> Iterator[Mistake
                 yield from _unknown_fields(child, known[name], (*path, name))
             else:
                 yield _unknown(name, list(known), path, value)
+
+
+def _misplaced(name: str, known: Json, path: Path) -> Mistake | None:
+    """A field of the pod beside its template, where other programs' jobs have some."""
+    inner = known.get("template", {}).get("properties", {}).get("spec", {}).get("properties", {})
+    return (
+        Mistake((*path, name), f"there is no such field: write it under template.spec, as {name}")
+        if name in inner
+        else None
+    )
 
 
 def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:

@@ -42,8 +42,26 @@ ANNOTATION_PORTS = f"{GROUP}/ports"
 # On an elastic job: the etcd where its workers meet, ADDRESS:PORT.
 ANNOTATION_ETCD = f"{GROUP}/etcd-server"
 
+# On a pod that another operator made and that runs on under this one.
+ANNOTATION_ADOPTED = f"{GROUP}/adopted"
+
+# paddle-operator 0.3 puts it on every job, and without that operator no job could be deleted.
+FINALIZER_OF_0_3 = "finalizers.paddlepaddle.org"
+
 # On what the SDK made for one job, beside it: somebody else's object of that name is never touched.
 ANNOTATION_PART_OF = f"{GROUP}/part-of"
+
+# How pods tell their scheduler which group they belong to: Volcano, the coscheduling plugin, Kueue.
+ANNOTATION_GROUP = "scheduling.k8s.io/group-name"
+LABEL_GROUP = "scheduling.x-k8s.io/pod-group"
+KUEUE = "kueue.x-k8s.io"
+LABEL_QUEUE = f"{KUEUE}/queue-name"
+LABEL_KUEUE_PRIORITY = f"{KUEUE}/priority-class"
+KUEUE_POD_SET = f"{KUEUE}/podset-"
+LABEL_KUEUE_GROUP = f"{KUEUE}/pod-group-name"
+
+# Under spec.managedBy: this operator.
+OPERATOR = f"{GROUP}/paddle-operator"
 
 CONTAINER = "paddle"
 SHARED_MEMORY = "/dev/shm"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 # Stalls: what holds up a job that has not ended. In `status.reason`, in the condition Stalled and as an event.
 
+SAMPLE_SET = "SampleSet"  # it refers to a SampleSet of paddle-operator 0.3, which nobody provides here
 NOT_SUPPORTED = "NotSupported"  # the job combines fields that this release cannot run together
 NO_WORKERS = "NoWorkers"  # it has no worker, which only a v1beta1 CRD accepts
 NO_SERVERS = "NoServers"  # it has heter workers but no parameter servers; likewise
@@ -22,7 +23,12 @@ INVALID = "Invalid"  # the API server calls one invalid, most often the pod temp
 WEBHOOK_FAILED = "WebhookFailed"  # an admission webhook that the API server must ask does not answer
 SERVER_ERROR = "ServerError"  # the API server itself fails at an object of the job
 IMAGE_PULL = "ImagePull"  # the image of a container cannot be pulled; the kubelet has several words for that
+BACK_OFF = "BackOff"  # it waits for the time of its next attempt, and nothing says what ended the one before
 PODS_REMAIN = "PodsRemain"  # a pod was deleted and is still there, long after its grace period
+NOT_ADMITTED = "NotAdmitted"  # the queue of its gang has no room for it yet; the message has the scheduler's words
+POD_GROUP_MISSING = "PodGroupMissing"  # its template names Volcano, and nobody has made its PodGroup
+SCHEDULER_MISSING = "SchedulerMissing"  # it is to be placed by a scheduler that is not installed here
+SCHEDULER_SILENT = "SchedulerSilent"  # the scheduler of its gang has said nothing of its pods
 ETCD_MISSING = "EtcdMissing"  # an elastic job, and neither it nor the operator names an etcd
 ETCD_ADDRESS = "EtcdAddress"  # its etcd is not given as ADDRESS:PORT
 ETCD_NOT_ALLOWED = "EtcdNotAllowed"  # its etcd is at an address to which the operator does not talk for a job
@@ -34,7 +40,7 @@ NO_COMMAND = "NoCommand"  # the template relies on the entry point of its image
 VOLUME_NOT_MAPPED = "VolumeNotMapped"  # no --volume says which folder to use
 STOPPED = "Stopped"  # its runner was stopped before the job ended
 
-# In place of a phase, where `paddlejob` shows a job.
+# In place of a phase, where `paddlejob` shows a job, and as an event.
 
 UNREADABLE = "Unreadable"  # what is stored of it does not have the shape of a PaddleJob
 
@@ -58,6 +64,7 @@ REPLACED = "Replaced"  # one worker is replaced, the others stay
 SCALING = "Scaling"  # the number of workers of an elastic job is being changed
 SUSPENDED = "Suspended"  # its pods are deleted because spec.suspend became true
 LABELS_MISSING = "LabelsMissing"  # somebody removed labels from an object of the job; they are put back
+ADOPTED = "Adopted"  # another operator made the pods of a job that has begun: they run on
 UNKNOWN_POD = "UnknownPod"  # a pod of the job was not made for this attempt, nor labelled: it is deleted and made again
 COMPLETED = "Completed"  # all workers have succeeded
 FAILED = "Failed"  # it has ended in any other way; the message says how
@@ -91,6 +98,8 @@ CONTAINER_STALLS = frozenset(
 KUBELET_STALLS = frozenset(
     {FAILED_MOUNT, FAILED_ATTACH_VOLUME, FAILED_MAP_VOLUME, FAILED_CREATE_POD_SAND_BOX, NETWORK_NOT_READY}
 )
+# What only the events of a PodGroup tell, under Volcano.
+GROUP_STALLS = frozenset({UNSCHEDULABLE})
 # With these a status says nothing about why a container has not started.
 SILENT = frozenset({CONTAINER_CREATING, POD_INITIALIZING, ""})
 # What often passes by itself within a second.

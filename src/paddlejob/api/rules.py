@@ -149,6 +149,14 @@ WHOLE_NUMBERS: Rule[PaddleJobSpec] = Rule(
     lambda _: True,  # the types say it
 )
 
+NO_SAMPLE_SETS: Rule[PaddleJobSpec] = Rule(
+    "sampleSetRef is not supported: remove it, and mount the claim that has the SampleSet's name as a volume of"
+    " template.spec",
+    ("sampleSetRef",),
+    "!has(self.sampleSetRef)",
+    lambda spec: spec.sample_set_ref is None,
+)
+
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     HAS_WORKERS,
     ELASTIC_WITHOUT_SERVERS,
@@ -161,6 +169,7 @@ SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     ),
     AT_MOST,
     WHOLE_NUMBERS,
+    NO_SAMPLE_SETS,
 )
 
 
@@ -221,8 +230,10 @@ TRANSITIONS: tuple[Transition, ...] = (
         " || (self.worker.replicas > oldSelf.worker.replicas ? has(self.worker.limits) : has(self.worker.requests))",
     ),
     Transition(
-        f"spec.withGloo, intranet, elastic and schedulingPolicy {_FIXED}",
-        " && ".join(_unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy")),
+        f"spec.withGloo, intranet, elastic, schedulingPolicy and managedBy {_FIXED}",
+        " && ".join(
+            _unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy", "managedBy")
+        ),
     ),
 )
 

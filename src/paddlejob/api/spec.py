@@ -18,6 +18,8 @@ Mode = Literal["PS", "Collective", "Single"]
 Network = Literal["PodIP", "Service", "Host"]
 Intranet = Literal[Network, "HostNetwork"]
 CleanPodPolicy = Literal["Always", "Never", "OnFailure", "OnCompletion", "Running"]
+# OnFailed stands in manifests for paddle-operator 0.3.
+WrittenCleanPodPolicy = Literal[CleanPodPolicy, "OnFailed"]
 NETWORKS: tuple[Network, ...] = get_args(Network)
 CLEAN_POD_POLICIES: tuple[CleanPodPolicy, ...] = get_args(CleanPodPolicy)
 
@@ -83,10 +85,10 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
         described("How pods find each other: by pod address, by Service name, or on the host's network."),
     ] = "PodIP"
     clean_pod_policy: Annotated[
-        CleanPodPolicy | None,
+        WrittenCleanPodPolicy | None,
         described("Which pods are deleted when the job has ended. Running (the default): those that still run."),
     ] = None
-    clean_policy: Annotated[CleanPodPolicy | None, described("Another spelling of cleanPodPolicy.")] = None
+    clean_policy: Annotated[WrittenCleanPodPolicy | None, described("Another spelling of cleanPodPolicy.")] = None
     scheduling_policy: Annotated[SchedulingPolicy | None, described("Gang scheduling.")] = None
     elastic: Annotated[Count | None, described("1: workers may come and go while training (Collective only).")] = None
     suspend: Annotated[
@@ -101,6 +103,13 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     ] = None
     ttl_seconds_after_finished: Annotated[
         Count | None, described("How many seconds after its end the job is deleted.")
+    ] = None
+    managed_by: Annotated[
+        str | None, described("The controller that runs this job, if another than the operator of this cluster.")
+    ] = None
+    # Known only so that it is refused in words: a field that nobody knows would be dropped, and the data with it.
+    sample_set_ref: Annotated[
+        dict[str, str] | None, described("Not supported: mount the claim of the SampleSet as a volume.")
     ] = None
 
     @property
@@ -121,7 +130,8 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
     @property
     def cleaning(self) -> CleanPodPolicy:
-        return self.clean_pod_policy or self.clean_policy or "Running"
+        written = self.clean_pod_policy or self.clean_policy or "Running"
+        return "OnFailure" if written == "OnFailed" else written
 
     @property
     def roles(self) -> tuple[tuple[RoleName, Role], ...]:

@@ -105,6 +105,9 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     succeeded_indexes: Annotated[
         str | None, Meta(description="The workers that have succeeded in this attempt, such as 0-3,7.")
     ] = None
+    adopted: Annotated[
+        bool | None, Meta(description="The pods of this attempt were made by another operator, and run on as they are.")
+    ] = None
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
     ] = ()
@@ -119,6 +122,11 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     def role(self, role: RoleName) -> RoleStatus | None:
         found: RoleStatus | None = getattr(self, role)
         return found
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether another operator wrote it: none of ours is without conditions."""
+        return self.phase is not None and not self.conditions
 
     @property
     def finished(self) -> bool:

@@ -18,7 +18,7 @@ from paddlejob.core.actions import (
 )
 from paddlejob.core.children import Child, ConfigMap, Pod
 from paddlejob.core.kinds import KINDS
-from paddlejob.core.observe import Answer, Complaint, Etcd, Observed, Refusal
+from paddlejob.core.observe import Answer, Complaint, Etcd, Observed, Refusal, Scheduling, Unread
 from paddlejob.core.plan import plan
 from paddlejob.core.services import Service
 from paddlejob.core.sorting import observe
@@ -42,8 +42,10 @@ __all__ = [
     "Pod",
     "Question",
     "Refusal",
+    "Scheduling",
     "Service",
     "Touch",
+    "Unread",
     "Update",
     "observe",
     "plan",

@@ -69,7 +69,7 @@ class ForgetEtcd(msgspec.Struct, frozen=True):
 
 
 class Inquiry(msgspec.Struct, frozen=True):
-    """Read the events of this pod: it does not start, and its status does not say why."""
+    """Read the events of this pod, or PodGroup: it does not go on, and its status does not say why."""
 
     name: str
     uid: str
@@ -85,7 +85,7 @@ class JobEvent(msgspec.Struct, frozen=True):
 
 
 def delete(child: Child) -> Delete:
-    return Delete(type(child).__name__, child.metadata.name, child.metadata.uid)
+    return Delete(child.kind, child.metadata.name, child.metadata.uid)
 
 
 Action = Create | Update | Delete | Touch
@@ -107,6 +107,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """About pods."""
     ports: int = 0
     """How many consecutive free ports to reserve; the first is to be written on the job. 0: none."""
+    releases: bool = False
+    """The finalizer of an earlier operator is to be removed from the job."""
     expired: bool = False
     """The job itself is to be deleted; what it owns goes with it."""
     wake_at: datetime | None = None

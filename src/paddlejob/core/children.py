@@ -7,7 +7,7 @@ defaults: half-made objects are normal in Kubernetes. They hold no cycles, so th
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -15,7 +15,7 @@ from paddlejob.api import ObjectMeta
 from paddlejob.api.names import ANNOTATION_CONTAINER, CONTAINER
 from paddlejob.core import verdict
 
-# As Kubernetes writes it under `kind`.
+# As Kubernetes writes it under `kind`; with its group where several have one of that name.
 KindName = str
 # As RBAC has it.
 Verb = Literal["create", "update", "patch", "delete"]
@@ -23,6 +23,7 @@ PodState = Literal["pending", "starting", "running", "failed", "succeeded", "unk
 
 
 class Child(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True):
+    kind: ClassVar[KindName]
     metadata: ObjectMeta = ObjectMeta()
 
     @property
@@ -40,6 +41,7 @@ class ToldEndpoints(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConfigMap(Child, frozen=True, gc=False, kw_only=True):
+    kind: ClassVar[KindName] = "ConfigMap"
     data: ToldEndpoints = ToldEndpoints()
 
 
@@ -109,6 +111,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Pod(Child, frozen=True, gc=False, rename="camel", kw_only=True):
+    kind: ClassVar[KindName] = "Pod"
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
@@ -123,8 +126,13 @@ class Pod(Child, frozen=True, gc=False, rename="camel", kw_only=True):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing runs in it any more."""
+        """Whether its kubelet says that nothing runs in it any more."""
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def runs(self) -> bool:
+        """Whether something runs in it, or is about to, and does not end by itself."""
+        return not verdict.is_over(self)
 
     @property
     def training(self) -> ContainerStatus:
@@ -137,10 +145,8 @@ class Pod(Child, frozen=True, gc=False, rename="camel", kw_only=True):
         only = found[0] if len(found) == 1 else NOT_TOLD
         return next((one for one in found if one.name == first), only)
 
-    @property
-    def restart_policy(self) -> str:
-        """Of its training container."""
-        own = next((one.restart_policy for one in self.spec.containers if one.name == self.training.name), None)
+    def restart_policy(self, container: ContainerStatus) -> str:
+        own = next((one.restart_policy for one in self.spec.containers if one.name == container.name), None)
         return own or self.spec.restart_policy
 
     @property

@@ -5,8 +5,6 @@ Acts only on an end that is already written in the status: pods that vanish befo
 
 from __future__ import annotations
 
-from typing import Literal
-
 from paddlejob.api.spec import CleanPodPolicy
 from paddlejob.api.status import FinalPhase
 from paddlejob.core.actions import Delete, delete
@@ -14,7 +12,7 @@ from paddlejob.core.kind import Extent
 from paddlejob.core.kinds import KINDS
 from paddlejob.core.observe import Observed
 
-EXTENTS: dict[CleanPodPolicy, dict[FinalPhase, Extent | Literal["nothing"]]] = {
+EXTENTS: dict[CleanPodPolicy, dict[FinalPhase, Extent]] = {
     "Always": {"Completed": "everything", "Failed": "everything"},
     "OnCompletion": {"Completed": "everything", "Failed": "what still runs"},
     "OnFailure": {"Completed": "what still runs", "Failed": "everything"},
@@ -25,8 +23,6 @@ EXTENTS: dict[CleanPodPolicy, dict[FinalPhase, Extent | Literal["nothing"]]] = {
 
 def clean(policy: CleanPodPolicy, end: FinalPhase, observed: Observed) -> tuple[Delete, ...]:
     extent = EXTENTS[policy][end]
-    if extent == "nothing":
-        return ()
     return tuple(
         delete(child)
         for kind in KINDS

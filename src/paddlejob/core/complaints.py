@@ -39,15 +39,17 @@ def complaint_about(observed: Observed, pod: Pod) -> Complaint | None:
     return found if found is not None and found.reason and _is_silent(pod) else None
 
 
+def next_inquiry(last: Complaint | None, first: datetime) -> datetime:
+    """When to read events, after they were read so often already."""
+    return first if last is None else last.at + min(LONGEST, FIRST * 2 ** min(last.times, 10))
+
+
 def _silent(observed: Observed) -> Iterator[tuple[datetime, Pod]]:
     """Pods whose status does not say why they do not start, and when their events should be read next."""
     for slot in observed.slots:
         if slot.pod is not None and _is_silent(slot.pod):
-            last = observed.complaints.get(slot.pod.metadata.uid)
-            if last is None:
-                yield moment(slot.pod.status.start_time or "") + FIRST, slot.pod
-            else:
-                yield last.at + min(LONGEST, FIRST * 2 ** min(last.times, 10)), slot.pod
+            first = moment(slot.pod.status.start_time or "") + FIRST
+            yield next_inquiry(observed.complaints.get(slot.pod.metadata.uid), first), slot.pod
 
 
 def _is_silent(pod: Pod) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 from paddlejob.api import Failure, Job, reasons
 from paddlejob.core.children import Pod, Terminated
 from paddlejob.core.disruption import is_disrupted
+from paddlejob.core.gang import is_queued
 from paddlejob.core.intranet import has_names
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.verdict import targeted
@@ -65,7 +66,7 @@ def first_cause(job: Job, observed: Observed) -> Failure | None:
 
 def launched(job: Job, observed: Observed) -> bool:
     """Whether all pods of this attempt have existed: from then on a missing pod is a lost pod."""
-    if job.status.phase in ("Starting", "Running") or job.status.launched:
+    if job.status.phase in ("Starting", "Running") or job.status.launched or job.status.adopted:
         return True
     if job.status.phase == "Restarting" and has_names(job):
         return all((counted := job.status.role(role)) and not counted.pending for role, _ in job.spec.roles)
@@ -76,7 +77,7 @@ def launched(job: Job, observed: Observed) -> bool:
 def is_lost(job: Job, observed: Observed, slot: Slot) -> bool:
     gone = slot.pod is None or (slot.pod.deleting and not slot.pod.ended)
     # By name, it may have met the others before all of them have existed.
-    met = slot.pod is not None and slot.pod.state == "running"
+    met = slot.pod is not None and (slot.pod.state == "running" or is_queued(job, observed))
     return gone and not slot.succeeded and (met or launched(job, observed))
 
 

@@ -19,6 +19,8 @@ from paddlejob.core.template import asks_for_accelerator
 
 TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
 GLOO_BY_HTTP = "3"
+# How the key begins that only the ConfigMap of one attempt has.
+ENVIRONMENT_KEY = "PADDLE_JOB_ENVIRONMENT_"
 # Linux takes no longer "NAME=value" in a program's environment.
 LONGEST_STRING = 128 * 1024 - 1
 
@@ -56,7 +58,7 @@ def _demand(job: Job) -> EnvVar:
 
 
 def environment_key(job: Job) -> str:
-    return f"PADDLE_JOB_ENVIRONMENT_{job.metadata.uid[:8]}_{job.status.attempt}"
+    return f"{ENVIRONMENT_KEY}{job.metadata.uid[:8]}_{job.status.attempt}"
 
 
 def job_id(job: Job, attempt: int | None = None) -> str:

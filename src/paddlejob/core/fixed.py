@@ -63,8 +63,9 @@ def reported(status: Status, _: bool) -> Status:
     return msgspec.structs.replace(status, launched=None) if status.phase in ("Starting", "Running") else status
 
 
-def builds(_: Job, __: Observed) -> bool:
-    return True
+def builds(job: Job, _: Observed) -> bool:
+    """Beside what another operator made nothing is: pods of two kinds would not find each other."""
+    return not job.status.adopted
 
 
 def fills(job: Job, observed: Observed, now: datetime) -> bool:

@@ -14,10 +14,10 @@ import msgspec
 from paddlejob.api import Job
 from paddlejob.core.actions import Create, Update
 from paddlejob.core.children import Child, KindName, Verb
-from paddlejob.core.observe import Observed
+from paddlejob.core.observe import Observed, Scheduling
 
 C = TypeVar("C", bound=Child)
-Extent = Literal["everything", "what still runs"]
+Extent = Literal["everything", "what still runs", "nothing"]
 
 
 class Missing(NamedTuple):
@@ -43,7 +43,16 @@ class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     """Whether pods must wait until nothing of this kind is missing."""
     is_cleaned: Callable[[C, Extent], bool]
     """Whether this object is deleted after the job's end, given how much `cleanPodPolicy` removes."""
+    wanted_by: Callable[[Job, Scheduling], bool] = lambda _, __: True
+    """Whether the job needs objects of this kind. Kinds that not every API server has are watched only then."""
+    by_name: Callable[[str], str] | None = None
+    """From an object's name, the name of the job that it is for: such kinds are watched whole, and an object that no
+    controller owns is used as it is. None: a label tells, and only what carries it is watched."""
+    is_custom: bool = False
+    """Whether it is known to an API server only by a CustomResourceDefinition."""
+    is_made: bool = True
+    """Whether the operator makes such objects; otherwise it only reads them."""
 
     @property
     def name(self) -> KindName:
-        return self.type.__name__
+        return self.type.kind

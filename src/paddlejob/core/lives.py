@@ -68,6 +68,5 @@ class Life(Protocol):
 
 
 def life_of(job: Job) -> Life:
-    if job.spec.is_elastic:
-        return elastic
-    return fixed
+    # Of workers that another operator made, our etcd knows nothing: they run to their end as they are.
+    return elastic if job.spec.is_elastic and not job.status.adopted else fixed

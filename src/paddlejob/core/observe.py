@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import msgspec
 
@@ -87,7 +87,24 @@ class Etcd(msgspec.Struct, frozen=True):
     """Where one that a job names may be."""
 
 
-NO_ETCD, NO_PORTS = Etcd(), Ports()
+class Unread(msgspec.Struct, frozen=True):
+    """Why nothing is known of the objects of a kind; no reason: they are being read for the first time."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class Scheduling(msgspec.Struct, frozen=True):
+    """Who places gangs here, and what of their groups cannot be read."""
+
+    by: Literal["none", "volcano", "coscheduling", "kubernetes"] = "none"
+    """Where a job does not say it: the operator's --scheduling."""
+    local: bool = False
+    """Whether this is no cluster: nothing is scheduled then."""
+    unread: Mapping[KindName, Unread] = {}
+
+
+NO_ETCD, NO_PORTS, NO_SCHEDULING = Etcd(), Ports(), Scheduling()
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -105,6 +122,9 @@ class Observed(msgspec.Struct, frozen=True):
     """Names that this job needs and an object of another owner has, for instance an earlier job of the same name."""
     etcd: Etcd = NO_ETCD
     ports: Ports = NO_PORTS
+    lent: tuple[Child, ...] = ()
+    """Groups that a user has made for the job, or Kueue for its pods: they are used, and never changed."""
+    scheduling: Scheduling = NO_SCHEDULING
     complaints: Mapping[str, Complaint] = {}
     """By the UID of the pod."""
 
@@ -113,7 +133,7 @@ class Observed(msgspec.Struct, frozen=True):
         return self.of(Pod)
 
     def of(self, kind: type[C]) -> tuple[C, ...]:
-        return cast("tuple[C, ...]", self.children.get(kind.__name__, ()))
+        return cast("tuple[C, ...]", self.children.get(kind.kind, ()))
 
     def of_role(self, role: RoleName) -> tuple[Slot, ...]:
         return tuple(slot for slot in self.slots if slot.role == role)

@@ -16,6 +16,7 @@ from paddlejob.api import Condition, Failure, Job, Status, reasons
 from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core import bus_error
 from paddlejob.core.actions import Action, Plan
+from paddlejob.core.admission import gang_inquiries, gang_looked_at, gang_stall
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
@@ -24,7 +25,9 @@ from paddlejob.core.conditions import conditions, with_stall
 from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
 from paddlejob.core.events import events
+from paddlejob.core.inheriting import inherited, releases
 from paddlejob.core.lives import Life, life_of
+from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
 from paddlejob.core.refusals import Wish, is_permitted, permitted
 from paddlejob.core.remaining import remaining_stall, remaining_stalls_at
@@ -39,6 +42,13 @@ from paddlejob.core.ttl import expires_at, is_expired
 
 
 def plan(job: Job, observed: Observed, now: datetime) -> Plan:
+    if not is_ours(job):
+        return Plan(status=job.status)
+    planned = _plan(inherited(job, observed), observed, now)
+    return msgspec.structs.replace(planned, releases=True) if releases(job, observed, now) else planned
+
+
+def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
     if job.metadata.deletion_timestamp is not None:
         return _leave(job)
     life = life_of(job)
@@ -47,11 +57,12 @@ def plan(job: Job, observed: Observed, now: datetime) -> Plan:
             return _after(job, life, end, observed, now)
     status = _status(job, life, observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
-    others = (life.wakes_at(job, observed), inquires_at(observed, now), *_retries(observed, now))
+    looks = (inquires_at(observed, now), gang_looked_at(job, observed, now))
+    others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
-        inquiries=inquiries(observed, now),
+        inquiries=(*inquiries(observed, now), *gang_inquiries(job, observed, now)),
         wake_at=earliest(now, *timers, *others),
     )
 
@@ -172,7 +183,8 @@ def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted,
 
 def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
     own = life.stall(job, observed)
-    cause = remaining_stall(observed, now) or spec_stall(job) or own or stall(job, observed)
+    first = remaining_stall(observed, now) or spec_stall(job) or own or refusal_stall(observed.refusals)
+    cause = first or gang_stall(job, observed, now) or stall(job, observed)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
     start = starts_at(base)
@@ -180,12 +192,18 @@ def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datet
     if again and (current == "Pending" or job.status.phase == "Restarting"):
         current = "Restarting"  # until all pods run again
     # While a restart goes on, what led to it is the best answer to "why is it not running".
-    why = (
-        _failed(base, base.failure) if again and base.failure else msgspec.structs.replace(base, reason="", message="")
-    )
+    why = _failed(base, base.failure) if again and base.failure else _waiting(base, start if again and pauses else None)
     later = base.next_attempt_time if again or pauses else None
     status = msgspec.structs.replace(why, phase=current, next_attempt_time=later)
     return life.reported(_explained(status, cause, conditions(job, current, "", cause, now)), own is not None)
+
+
+def _waiting(base: Status, until: datetime | None) -> Status:
+    """For its time alone, which stands in the status, whoever wrote it there."""
+    if until is None:
+        return msgspec.structs.replace(base, reason="", message="")
+    text = f"the next attempt begins at {timestamp(until)}"
+    return msgspec.structs.replace(base, reason=reasons.BACK_OFF, message=text)
 
 
 def _explained(status: Status, cause: Stall | None, said: tuple[Condition, ...]) -> Status:

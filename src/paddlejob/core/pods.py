@@ -13,10 +13,13 @@ from typing import Any
 from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
+from paddlejob.core.admission import is_admitted
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import pod_environment
+from paddlejob.core.gang import Gang, gang_of
 from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.lives import life_of
+from paddlejob.core.membership import membership
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.ports import block_of, host_ports
 from paddlejob.core.shared_memory import with_shared_memory
@@ -27,21 +30,26 @@ CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 
 
-def pod(job: Job, slot: Slot) -> Body:
+def pod(job: Job, slot: Slot, gang: Gang | None = None) -> Body:
     template = dict(job.spec.roles)[slot.role].template
-    meta = mapping(template.get("metadata"))
+    meta, member = mapping(template.get("metadata")), membership(job, slot.role, gang)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": slot.name,
             "namespace": job.metadata.namespace,
-            "labels": {**mapping(meta.get("labels")), **labels(job, slot)},
-            "annotations": {**mapping(meta.get("annotations")), **_annotations(job, slot), **_trains(template)},
+            "labels": {**member.labels, **mapping(meta.get("labels")), **labels(job, slot)},
+            "annotations": {
+                **member.annotations,
+                **mapping(meta.get("annotations")),
+                **_annotations(job, slot),
+                **_trains(template),
+            },
             "ownerReferences": [owner(job)],
             **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
         },
-        "spec": _spec(job, slot, mapping(template.get("spec"))),
+        "spec": _spec(job, slot, {**member.spec, **mapping(template.get("spec"))}),
     }
 
 
@@ -61,19 +69,20 @@ def slot_named(job: Job, name: str) -> Slot | None:
 
 
 def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Missing]:
-    if not life_of(job).fills(job, observed, now):
+    if not life_of(job).fills(job, observed, now) or not is_admitted(job, observed):
         return
+    gang = gang_of(job, observed.scheduling)
     for slot in observed.slots:
         if slot.pod is None and not slot.succeeded:
-            yield Missing(PODS.name, slot.name, partial(_create, job, slot))
+            yield Missing(PODS.name, slot.name, partial(_create, job, slot, gang))
 
 
-def _create(job: Job, slot: Slot) -> Create:
-    return Create(PODS.name, slot.name, pod(job, slot))
+def _create(job: Job, slot: Slot, gang: Gang | None) -> Create:
+    return Create(PODS.name, slot.name, pod(job, slot, gang))
 
 
 def is_cleaned(one: Pod, extent: Extent) -> bool:
-    return extent == "everything" or not one.finished
+    return extent == "everything" or (extent == "what still runs" and one.runs)
 
 
 def labels(job: Job, slot: Slot) -> dict[str, str]:

@@ -16,7 +16,7 @@ from paddlejob.core.children import KindName, Verb
 from paddlejob.core.observe import Observed, Refusal
 from paddlejob.core.times import LONG_AGO
 
-Group = tuple[Verb, KindName]
+Sort = tuple[Verb, KindName]
 
 
 class Refusable(Protocol):
@@ -47,7 +47,7 @@ def permitted(wanted: Iterable[A], observed: Observed, now: datetime) -> Iterato
     """What of it is asked for now."""
     held, refused = _sorted(observed, now)
     closed = {group for group, tried in refused.items() if now < max(tried.values())}
-    ahead: dict[Group, A] = {}
+    ahead: dict[Sort, A] = {}
     for one in wanted:
         group = (one.verb, one.kind)
         tried = refused.get(group)
@@ -69,10 +69,10 @@ def concerns_one(refusal: Refusal) -> bool:
     return refusal.reason == reasons.NAME_TAKEN
 
 
-def _sorted(observed: Observed, now: datetime) -> tuple[set[Wish], dict[Group, dict[str, datetime]]]:
+def _sorted(observed: Observed, now: datetime) -> tuple[set[Wish], dict[Sort, dict[str, datetime]]]:
     """Single names that are held back, and of the other refusals by group: what may be tried again when."""
     held = {Wish("create", kind, name) for kind, name in observed.taken}
-    refused: dict[Group, dict[str, datetime]] = {}
+    refused: dict[Sort, dict[str, datetime]] = {}
     for one in observed.refusals:
         if not concerns_one(one):
             refused.setdefault((one.verb, one.kind), {})[one.name] = one.retry_at

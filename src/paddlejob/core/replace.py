@@ -16,6 +16,7 @@ from paddlejob.core.addresses import moved, workers_are_known
 from paddlejob.core.backoff import after_lost_pods, backoff, not_before, starts_at
 from paddlejob.core.disruption import is_disrupted
 from paddlejob.core.ending import is_lost
+from paddlejob.core.gang import is_queued
 from paddlejob.core.observe import Observed, Slot
 
 # The status names the pods that are being replaced, and its size must not grow with the job: the others wait in turn.
@@ -24,7 +25,7 @@ MOST_AT_ONCE = 8
 
 def replaceable(job: Job, observed: Observed) -> bool:
     """Whether all that is broken can be replaced alone."""
-    if workers_are_known(job) or moved(job, observed):
+    if job.status.adopted or workers_are_known(job) or moved(job, observed) or is_queued(job, observed):
         return False
     return all(slot.role == "worker" for slot in observed.slots if _broken(job, observed, slot))
 

@@ -18,7 +18,7 @@ CONFIG_MAP = "ConfigMap"
 
 def needs_ports(job: Job, observed: Observed) -> bool:
     """Whether nothing may be made for the job before ports are reserved for it."""
-    if job.spec.network != "Host":
+    if job.spec.network != "Host" or job.status.adopted:
         return False
     return block_of(job) is None or (observed.ports.disputed and not observed.pods)
 

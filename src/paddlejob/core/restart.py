@@ -14,6 +14,7 @@ from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.backoff import after_lost_attempt, backoff, in_a_row, not_before, starts_at
 from paddlejob.core.ending import Disrupted, Failed
+from paddlejob.core.gang import old_groups
 from paddlejob.core.observe import Observed
 from paddlejob.core.times import LONG_AGO, moment
 
@@ -41,6 +42,7 @@ def _waiting(job: Job, base: Status, **counted: int) -> Status:
         phase="Restarting",
         attempt=base.attempt + 1,
         launched=None,
+        adopted=None,
         succeeded_indexes=None,
         replacing=(),
         **fresh,
@@ -51,14 +53,15 @@ def _waiting(job: Job, base: Status, **counted: int) -> Status:
 def waits(job: Job, observed: Observed, now: datetime) -> bool:
     """Whether this attempt may not begin yet: its time has not come, or the earlier one is still there."""
     start = starts_at(job.status)
-    return bool(observed.leftovers) or (job.status.phase == "Restarting" and start is not None and now < start)
+    left = bool(observed.leftovers) or any(old_groups(job, observed))
+    return left or (job.status.phase == "Restarting" and start is not None and now < start)
 
 
 def clear(job: Job, observed: Observed, now: datetime) -> tuple[Delete, ...]:
     """Delete what earlier attempts left. Nothing new is made before it is gone: attempts never mix."""
     if now < clears_at(job.status):
         return ()
-    return tuple(delete(pod) for pod in observed.leftovers if not pod.deleting)
+    return tuple(delete(one) for one in (*observed.leftovers, *old_groups(job, observed)) if not one.deleting)
 
 
 def clears_at(status: Status) -> datetime:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
+from typing import ClassVar
 
 from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
-from paddlejob.core.children import Child
+from paddlejob.core.children import Child, KindName
 from paddlejob.core.kind import Extent, Kind, Missing
 from paddlejob.core.observe import Observed, Slot
 from paddlejob.core.pods import labels, owner, pod_names
 
 
 class Service(Child, frozen=True, kw_only=True):
-    pass
+    kind: ClassVar[KindName] = "Service"
 
 
 def service(job: Job, slot: Slot) -> Body:

@@ -12,8 +12,10 @@ from paddlejob.api import Job
 from paddlejob.api.names import LABEL_ATTEMPT, pod_name
 from paddlejob.core.children import Child, ConfigMap, KindName, Pod
 from paddlejob.core.config_maps import CONFIG_MAPS
+from paddlejob.core.groups import Group
 from paddlejob.core.indexes import read
-from paddlejob.core.kinds import KINDS
+from paddlejob.core.inheriting import is_held
+from paddlejob.core.kinds import GROUP_KINDS, KINDS
 from paddlejob.core.observe import NO_ETCD, NO_PORTS, Etcd, Observed, Ports, Refusal, Slot
 from paddlejob.core.pods import PODS
 from paddlejob.core.ports import block_of
@@ -31,7 +33,7 @@ def observe(
     uid, attempt = job.metadata.uid, str(job.status.attempt)
     for child in children:
         meta = child.metadata
-        (own if meta.controller_uid == uid else others)[type(child).__name__][meta.name] = child
+        (own if meta.controller_uid == uid else others)[child.kind][meta.name] = child
     pods = cast("dict[str, Pod]", own[PODS.name])
     current = {name: pod for name, pod in pods.items() if _attempt(pod) == attempt}
     done = succeeded(job)
@@ -59,7 +61,9 @@ def observe(
             for kind in KINDS
             if others[kind.name]
             for name in others[kind.name].keys() & kind.names(job)
+            if not _is_lent(others[kind.name][name])
         ),
+        lent=tuple(one for kind in GROUP_KINDS for one in others[kind.name].values() if _is_lent(one)),
         etcd=etcd,
         ports=ports,
     )
@@ -68,7 +72,7 @@ def observe(
 def _matters(job: Job, refusal: Refusal, own: dict[KindName, dict[str, Child]], ports: Ports) -> bool:
     """Whether what was refused is still to be done, as far as its object tells."""
     if refusal.kind == job.kind:
-        return refusal.verb == "delete" or block_of(job) is None or ports.disputed
+        return refusal.verb == "delete" or is_held(job) or block_of(job) is None or ports.disputed
     child = own.get(refusal.kind, {}).get(refusal.name)
     match refusal.verb:
         case "create":
@@ -85,6 +89,10 @@ def succeeded(job: Job) -> frozenset[int]:
     """The workers of which the status remembers that they have succeeded in this attempt."""
     written, worker = job.status.succeeded_indexes, job.spec.worker
     return read(written, worker.wanted) if written and worker else frozenset()
+
+
+def _is_lent(child: Child) -> bool:
+    return isinstance(child, Group) and child.metadata.controller_uid is None
 
 
 def _attempt(child: Child) -> str:

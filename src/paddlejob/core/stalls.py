@@ -20,11 +20,12 @@ from paddlejob.core.observe import Observed, Refusal
 from paddlejob.core.ports import ports_needed
 from paddlejob.core.reserving import needs_ports
 
-# What an API server with a v1beta1 CRD does not refuse.
+# What an API server with a v1beta1 CRD does not refuse, nor that of another operator.
 RULES = (
     (rules.HAS_WORKERS, reasons.NO_WORKERS),
     (rules.HETER_WITH_SERVERS, reasons.NO_SERVERS),
     (rules.AT_MOST, reasons.TOO_MANY_PODS),
+    (rules.NO_SAMPLE_SETS, reasons.SAMPLE_SET),
 )
 
 
@@ -75,6 +76,8 @@ def refusal_stall(refusals: Iterable[Refusal]) -> Stall | None:
 
 def spec_stall(job: Job) -> Stall | None:
     """What in the job itself forbids to make anything for it: it could only train wrongly, or never end."""
+    if job.status.adopted:
+        return None  # others have made all that it needs
     for rule, reason in RULES:
         if not rule.holds(job.spec):
             return Stall(reason, rule.message)

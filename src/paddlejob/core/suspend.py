@@ -25,6 +25,7 @@ def suspended(job: Job, observed: Observed, base: Status) -> Status | None:
         next_attempt_time=None,
         disruptions_in_a_row=0 if base.disruptions else None,
         launched=None,
+        adopted=None,
         succeeded_indexes=None,
         replacing=(),
         reason="",

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 from paddlejob.core.times import LONG_AGO, after, moment
 
 if TYPE_CHECKING:
-    from paddlejob.core.children import Pod, PodCondition, PodState
+    from paddlejob.core.children import ContainerStatus, Pod, PodCondition, PodState
+
+TARGETS = ("DisruptionTarget", "TerminationTarget")
 
 
 def state_of(pod: Pod) -> PodState:
-    phase, training = pod.status.phase, pod.training.state
-    end = training.terminated
-    if phase == "Succeeded" or (end is not None and end.exit_code == 0 and _stays_ended(pod, 0)):
+    phase, container = pod.status.phase, pod.training
+    end = container.state.terminated if pod.finished or _stays_ended(pod, container) else None
+    if phase == "Succeeded" or (end is not None and end.exit_code == 0):
         return "failed" if _was_taken(pod, end.finished_at if end else None) else "succeeded"
-    if phase == "Failed" or (end is not None and _stays_ended(pod, end.exit_code)):
+    if phase == "Failed" or end is not None:
         return "failed"
-    if phase == "Running" or (phase == "Pending" and training.running):
+    if phase == "Running" or (phase == "Pending" and container.state.running):
         return "running"
     if phase == "Pending":
         return "starting" if pod.spec.node_name else "pending"
@@ -30,14 +32,24 @@ def state_of(pod: Pod) -> PodState:
 
 
 def targeted(pod: Pod) -> PodCondition | None:
-    """What Kubernetes says of a disruption of its own."""
-    return next((one for one in pod.status.conditions if one.type == "DisruptionTarget" and one.status == "True"), None)
+    """What Kubernetes says of a disruption of its own, or Kueue of a pod whose quota it takes back."""
+    return next((one for one in pod.status.conditions if one.type in TARGETS and one.status == "True"), None)
 
 
-def _stays_ended(pod: Pod, exit_code: int) -> bool:
-    """Whether its kubelet does not start its training container again."""
-    policy = pod.restart_policy
-    return pod.finished or policy == "Never" or (policy == "OnFailure" and exit_code == 0)
+def is_over(pod: Pod) -> bool:
+    """Whether all its containers have ended for good: a kubelet tells that a moment before it gives the pod its last
+    phase. It ends native sidecars, which count as init containers, by itself."""
+    containers = pod.status.container_statuses
+    return pod.finished or (bool(containers) and all(_stays_ended(pod, one) for one in containers))
+
+
+def _stays_ended(pod: Pod, container: ContainerStatus) -> bool:
+    """Whether it has ended and its kubelet does not start it again."""
+    end = container.state.terminated
+    if end is None:
+        return False
+    policy = pod.restart_policy(container)
+    return policy == "Never" or (policy == "OnFailure" and end.exit_code == 0)
 
 
 def _was_taken(pod: Pod, finished_at: str | None) -> bool:

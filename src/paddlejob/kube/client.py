@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from copy import copy
+from dataclasses import replace
 from types import TracebackType
 from typing import Literal
 
 import msgspec
 
 from paddlejob.kube.config import ClusterConfig
+from paddlejob.kube.errors import Unreachable
 from paddlejob.kube.events import Page, WatchEvent, decode, decode_event, decode_page
+from paddlejob.kube.fence import Gate
 from paddlejob.kube.objects import Key, Resource, T
 from paddlejob.kube.transport import Ask, Call, Transport
 
@@ -40,6 +44,13 @@ class Client:
     ) -> None:
         self.config = config
         self._transport = Transport(config, user_agent=user_agent, on_call=on_call, concurrency=concurrency)
+        self._gate: Gate | None = None
+
+    def behind(self, gate: Gate) -> Client:
+        """The same client, but nothing is written unless `gate` lets it pass when it goes out."""
+        fenced = copy(self)
+        fenced._gate = gate
+        return fenced
 
     async def __aenter__(self) -> Client:
         await self._transport.open()
@@ -120,7 +131,7 @@ class Client:
         if propagation is not None:
             options["propagationPolicy"] = propagation
         ask = _ask("DELETE", "delete", resource, key, body=_encoded(options))
-        await self._transport.send(ask, TIMEOUT_SECONDS)
+        await self._send(ask)
 
     async def list_page(
         self,
@@ -210,7 +221,16 @@ class Client:
         return self._transport.chunks(Ask("GET", path, "get", "", f"GET {path}", params=params), silence)
 
     async def _typed(self, resource: Resource[T], ask: Ask) -> T:
-        return decode(resource, await self._transport.send(ask, TIMEOUT_SECONDS), ask.tried)
+        return decode(resource, await self._send(ask), ask.tried)
+
+    async def _send(self, ask: Ask) -> bytes:
+        if self._gate is None:
+            return await self._transport.send(ask, TIMEOUT_SECONDS)
+        try:
+            return await self._transport.send(replace(ask, gate=self._gate), TIMEOUT_SECONDS)
+        except Unreachable:
+            self._gate()  # perhaps that is why
+            raise
 
 
 def _ask(method: str, verb: str, resource: Resource[T], key: Key, *, body: bytes | None = None) -> Ask:

@@ -47,6 +47,7 @@ class Skipped:
     key: Key
     version: str
     error: Undecodable
+    uid: str = ""
 
     @property
     def name(self) -> str:
@@ -85,6 +86,7 @@ class _BareMeta(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
+    uid: str = ""
     annotations: dict[str, str] | None = None
 
 
@@ -168,4 +170,4 @@ def _skipped(resource: Resource[T], raw: msgspec.Raw, error: Undecodable) -> Ski
         meta = _BARE.decode(raw).metadata
     except _BROKEN:
         meta = _BareMeta()
-    return Skipped(resource.type.__name__, (meta.namespace, meta.name), meta.resource_version, error)
+    return Skipped(resource.type.__name__, (meta.namespace, meta.name), meta.resource_version, error, meta.uid)

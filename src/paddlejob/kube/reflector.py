@@ -58,7 +58,7 @@ class Reflector(Generic[T]):
         namespace: str | None = None,
         selector: str = "",
         fields: str = "",
-        on_undecodable: Callable[[str, Exception], None] | None = None,
+        on_undecodable: Callable[[Skipped], None] | None = None,
         on_error: Callable[[Exception], None] | None = None,
         rng: random.Random | None = None,
         silence: float = SILENCE_SECONDS,
@@ -226,7 +226,7 @@ class Reflector(Generic[T]):
 
     def _tell_skipped(self, skipped: Skipped) -> None:
         if self._on_undecodable is not None:
-            self._on_undecodable(skipped.name, skipped.error)
+            self._on_undecodable(skipped)
 
 
 def _version_in(event: WatchEvent[T]) -> str:

@@ -23,6 +23,7 @@ from yarl import URL
 from paddlejob.kube.auth import Credentials
 from paddlejob.kube.config import ClusterConfig
 from paddlejob.kube.errors import Silent, Unreachable, refusal
+from paddlejob.kube.fence import FencedBody, Gate
 from paddlejob.kube.lines import LineBuffer
 from paddlejob.kube.tls import ssl_context
 
@@ -56,6 +57,8 @@ class Ask:
     params: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     content_type: str = "application/json"
+    gate: Gate | None = None
+    """Asked when the body goes out."""
 
 
 @dataclass(slots=True)
@@ -201,8 +204,7 @@ class Transport:
             ask.method,
             URL(config.server + ask.path, encoded=True),
             params=ask.params,
-            # A large body in one piece would hold up the loop: aiohttp warns of it.
-            data=io.BytesIO(ask.body) if ask.body and len(ask.body) > LARGE_BYTES else ask.body,
+            data=_data(ask),
             headers=self._headers(ask, credentials),
             timeout=limits,
             ssl=self._context(credentials) if config.server.startswith("https:") else True,
@@ -250,6 +252,12 @@ class Transport:
             if self._on_call is not None:
                 seconds = time.monotonic() - started
                 self._on_call(Call(ask.verb, ask.plural, ask.subresource, outcome.status, seconds))
+
+
+def _data(ask: Ask) -> FencedBody | io.BytesIO | bytes | None:
+    if ask.body is not None and len(ask.body) > LARGE_BYTES:
+        return io.BytesIO(ask.body)  # in one piece it would hold up the loop: aiohttp warns of it
+    return FencedBody(ask.body, ask.gate) if ask.body is not None and ask.gate is not None else ask.body
 
 
 def _why(error: BaseException) -> str:

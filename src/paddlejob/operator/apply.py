@@ -15,9 +15,10 @@ import msgspec
 import structlog
 
 from paddlejob.api import Job, reasons
-from paddlejob.api.names import ANNOTATION_PORTS, LABEL_JOB
+from paddlejob.api.names import ANNOTATION_PORTS, FINALIZER_OF_0_3, LABEL_JOB
 from paddlejob.core import Action, Child, Create, Delete, JobEvent, Plan, Pod, Refusal, Touch, Update
-from paddlejob.core.refusals import Group, Refusable, Wish, concerns_one
+from paddlejob.core.groups import Group
+from paddlejob.core.refusals import Refusable, Sort, Wish, concerns_one
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import (
     ApiAlreadyExists,
@@ -34,7 +35,7 @@ from paddlejob.kube.errors import (
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.objects import key_of
 from paddlejob.kube.tasks import TaskGroup
-from paddlejob.operator.adopting import Adopter, Stray, labels_missing, told
+from paddlejob.operator.adopting import Adopter, Stray, all_run_on, labels_missing, told
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.events import event_body
 from paddlejob.operator.resources import CHILDREN, EVENTS, JOBS, PODS
@@ -66,13 +67,15 @@ class Hands:
         ]
         if planned.ports:
             wanted.append((Wish("patch", job.kind, name), partial(self._reserve, job)))
+        if planned.releases:
+            wanted.append((Wish("patch", job.kind, name), partial(self._release, job)))
         if planned.expired:
             wanted.append((Wish("delete", job.kind, name), partial(self._delete_job, job)))
-        closed: set[Group] = set()
+        closed: set[Sort] = set()
         calls = [partial(self._try, asked, call, closed, now) for asked, call in wanted]
         return await self._all(job, calls, heard)
 
-    async def _try(self, asked: Refusable, call: Call, closed: set[Group], now: datetime) -> Refusal | None:
+    async def _try(self, asked: Refusable, call: Call, closed: set[Sort], now: datetime) -> Refusal | None:
         """Ask, unless something like it was refused a moment ago: then the next look decides."""
         group = (asked.verb, asked.kind)
         if group in closed:
@@ -88,21 +91,30 @@ class Hands:
         log.warning("refused", verb=asked.verb, kind=asked.kind, name=asked.name, error=refused.message)
         return msgspec.structs.replace(refused, verb=asked.verb)
 
-    async def find(self, job: Job, names: Iterable[str], now: datetime) -> None:
+    async def find(self, job: Job, names: Sequence[str], now: datetime) -> None:
         """Ask for pods that are in doubt. Those that are the job's get their labels back; the others are gone."""
+        found: list[Stray] = []
         adopted: list[Stray] = []
 
         async def ask(name: str) -> None:
-            if stray := await self._adopter.adopt(job, name):
+            if stray := await self._adopter.find(job, name):
+                found.append(stray)
+
+        async def adopt(stray: Stray) -> None:
+            if await self._adopter.adopt(job, stray, runs_on=runs_on):
                 adopted.append(stray)
 
+        runs_on = False
         try:
             await self._all(job, [partial(ask, name) for name in names])
+            # All or none: what has not begun waits for an operator that is gone.
+            runs_on = len(found) == len(names) and all_run_on(job, found)
+            await self._all(job, [partial(adopt, stray) for stray in found])
         except ApiError as error:
-            await self.complain(job, refusal(Wish("patch", Pod.__name__, ""), error, now), now)
+            await self.complain(job, refusal(Wish("patch", Pod.kind, ""), error, now), now)
             raise
         finally:
-            await self.send_events(job, told(job, adopted), now)
+            await self.send_events(job, told(job, adopted, runs_on=runs_on), now)
 
     async def complain(self, job: Job, refused: Refusal, now: datetime) -> None:
         """Tell in an event what the status cannot tell. What often passes by itself is not worth one."""
@@ -171,16 +183,20 @@ class Hands:
             found = await self._client.get(CHILDREN[action.kind], *key)
         if found.metadata.controller_uid == job.metadata.uid:
             return await self._recognise(job, action, found, now)
+        if isinstance(found, Group) and found.metadata.controller_uid is None:
+            self._cache.wrote(found)  # its user's own
+            return None
         message = "the name is taken by an object that is not this job's: delete it or rename the job"
         return Refusal(action.kind, action.name, reasons.NAME_TAKEN, message, now)
 
     async def _recognise(self, job: Job, action: Create, found: Child, now: datetime) -> Refusal | None:
         """It is the job's own. Without the label by which we watch, nothing would ever be heard of it again."""
-        if found.metadata.labels.get(LABEL_JOB) == job.metadata.name:
+        if isinstance(found, Group) or found.metadata.labels.get(LABEL_JOB) == job.metadata.name:
             self._cache.wrote(found)
             return None
         if isinstance(found, Pod):
-            adopted = await self._adopter.adopt(job, action.name)
+            stray = await self._adopter.find(job, action.name)
+            adopted = await self._adopter.adopt(job, stray) if stray else None
             for event in told(job, [adopted] if adopted else []):
                 await self._send_event(job, event, now)
             return None
@@ -208,8 +224,7 @@ class Hands:
     async def _delete(self, job: Job, action: Delete) -> None:
         key = (job.metadata.namespace, action.name)
         try:
-            with self._cache.doubts.expecting(action.uid):
-                await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
+            await self._client.delete(CHILDREN[action.kind], key, uid=action.uid)
         except (ApiNotFound, ApiConflict):
             return  # gone, or a newer object of the same name that is not meant
         self._cache.deleted(action.kind, key, action.uid)
@@ -217,15 +232,23 @@ class Hands:
 
     async def _reserve(self, job: Job) -> None:
         block = self._cache.ports.choose(job)
-        if block is None:
-            return
-        meta = {"resourceVersion": job.metadata.resource_version, "annotations": {ANNOTATION_PORTS: str(block.first)}}
+        if block is not None and await self._change(job, {"annotations": {ANNOTATION_PORTS: str(block.first)}}):
+            log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
+
+    async def _release(self, job: Job) -> None:
+        others = [one for one in job.metadata.finalizers if one != FINALIZER_OF_0_3]
+        if await self._change(job, {"finalizers": others}):
+            log.info("released", job=job.metadata.name, namespace=job.metadata.namespace, finalizer=FINALIZER_OF_0_3)
+
+    async def _change(self, job: Job, meta: dict[str, object]) -> bool:
+        """Change the job's metadata. Not done if it is gone, or changed meanwhile: that brings a new look."""
+        body = {"metadata": {"resourceVersion": job.metadata.resource_version, **meta}}
         try:
-            written = await self._client.patch(JOBS, key_of(job), {"metadata": meta})
+            written = await self._client.patch(JOBS, key_of(job), body)
         except (ApiNotFound, ApiConflict):
-            return  # gone, or changed meanwhile: the change brings a new look, which finds the same block
+            return False
         self._cache.jobs.wrote(written)
-        log.info("reserved", job=job.metadata.name, namespace=job.metadata.namespace, ports=str(block))
+        return True
 
     async def _touch(self, job: Job, action: Touch) -> None:
         key = (job.metadata.namespace, action.name)

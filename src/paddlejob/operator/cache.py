@@ -14,14 +14,20 @@ import msgspec
 
 from paddlejob.api import Job, ObjectMeta
 from paddlejob.api.names import LABEL_JOB
-from paddlejob.core import KINDS, Child, Etcd, Observed, Pod, Refusal, observe
+from paddlejob.core import KINDS, Child, Etcd, Observed, Pod, Refusal, Scheduling, Unread, observe
 from paddlejob.core.children import ConfigMap, KindName
+from paddlejob.core.kind import Kind
+from paddlejob.core.kinds import BUILT_IN, GROUP_KINDS
 from paddlejob.kube.client import Client
+from paddlejob.kube.events import Skipped
 from paddlejob.kube.objects import Key, Resource, key_of
 from paddlejob.kube.reflector import Reflector
 from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
+from paddlejob.operator.definitions import is_defined
 from paddlejob.operator.doubts import Doubts
+from paddlejob.operator.optional import OptionalWatch
+from paddlejob.operator.options import SchedulingFlag
 from paddlejob.operator.ports import DEFAULT_RANGE, PortBlocks, PortRange
 from paddlejob.operator.resources import CHILDREN, JOBS
 from paddlejob.operator.vanished import Vanished
@@ -33,23 +39,31 @@ PAUSE_PER_POD = 0.0002
 
 Wake = Callable[[Key, float], None]
 OnDefect = Callable[[Key, Exception], None]
-Report = Callable[[str, Exception], None]
 
 
 class Cache:
-    def __init__(self, wake: Wake, port_range: PortRange = DEFAULT_RANGE, *, on_defect: OnDefect | None = None) -> None:
+    def __init__(
+        self,
+        wake: Wake,
+        port_range: PortRange = DEFAULT_RANGE,
+        scheduling: SchedulingFlag = "none",
+        *,
+        on_defect: OnDefect | None = None,
+    ) -> None:
         """`on_defect` is told when something of ours fails at an object that a watch tells of."""
         self._wake = wake
+        self._scheduling = Scheduling(by=scheduling)
         self.jobs: Store[Job] = Store(on_error=on_defect)
         self._children: dict[KindName, Store[Any]] = {kind.name: Store(on_error=on_defect) for kind in KINDS}
         # Before anyone is woken by a change, the ports know of it.
-        self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.__name__], wake)
-        self.doubts = Doubts(self.jobs, self._children[Pod.__name__], self._children[ConfigMap.__name__], wake)
-        self._vanished = Vanished(self.jobs, self._children[Pod.__name__])
+        self.ports = PortBlocks(port_range, self.jobs, self._children[Pod.kind], wake)
+        self.doubts = Doubts(self.jobs, self._children[Pod.kind], self._children[ConfigMap.kind], wake)
+        self._vanished = Vanished(self.jobs, self._children[Pod.kind])
         self._reflectors: list[Reflector[Any]] = []
+        self._optional: dict[KindName, OptionalWatch] = {}
         self.jobs.subscribe(self._job_changed)
-        for store in self._children.values():
-            store.subscribe(self._child_changed)
+        for kind in KINDS:
+            self._children[kind.name].subscribe(partial(self._child_changed, kind))
 
     def watch(
         self,
@@ -57,15 +71,15 @@ class Cache:
         namespaces: Iterable[str | None],
         *,
         on_error: Callable[[str, Exception], None],
-        on_undecodable: Report,
+        on_undecodable: Callable[[Skipped], None],
     ) -> None:
         """Say what to watch: each namespace, or everything for None."""
+        scopes = tuple(namespaces)
 
-        def reflect(resource: Resource[Any], store: Store[Any], namespace: str | None, selector: str) -> None:
-            def report(error: Exception) -> None:
-                on_error(resource.plural, error)
-
-            self._reflectors.append(
+        def reflect(
+            resource: Resource[Any], store: Store[Any], selector: str, report: Callable[[Exception], None]
+        ) -> list[Reflector[Any]]:
+            return [
                 Reflector(
                     client,
                     resource,
@@ -75,17 +89,28 @@ class Cache:
                     on_undecodable=on_undecodable,
                     on_error=report,
                 )
-            )
+                for namespace in scopes
+            ]
 
-        for namespace in namespaces:
-            reflect(JOBS, self.jobs, namespace, "")
-            for kind, store in self._children.items():
-                reflect(CHILDREN[kind], store, namespace, LABEL_JOB)
+        self._reflectors += reflect(JOBS, self.jobs, "", partial(on_error, JOBS.plural))
+        for kind in BUILT_IN:
+            store = self._children[kind.name]
+            self._reflectors += reflect(CHILDREN[kind.name], store, LABEL_JOB, partial(on_error, kind.plural))
+        for kind in GROUP_KINDS:
+            self._optional[kind.name] = OptionalWatch(
+                kind,
+                partial(reflect, CHILDREN[kind.name], self._children[kind.name], ""),
+                partial(is_defined, client, f"{kind.plural}.{kind.group}"),
+                changed=partial(self._wake_those_with, kind),
+                on_error=partial(on_error, kind.plural),
+            )
 
     async def run(self) -> None:
         async with TaskGroup() as tasks:
             for reflector in self._reflectors:
                 tasks.create_task(reflector.run())
+            for watch in self._optional.values():
+                tasks.create_task(watch.run())
 
     @property
     def synced(self) -> bool:
@@ -94,6 +119,8 @@ class Cache:
     async def refresh(self) -> None:
         """Wait until everything was read that had been written when this was called; a watch may be behind."""
         self.doubts.new_term()
+        for watch in self._optional.values():
+            watch.refresh()
         await asyncio.gather(*[reflector.refresh().wait() for reflector in self._reflectors])
 
     def gather(self, job: Job, refusals: Iterable[Refusal], etcd: Etcd) -> Callable[[], Observed]:
@@ -104,6 +131,8 @@ class Cache:
         uid, namespace = job.metadata.uid, job.metadata.namespace
         children: list[Child] = []
         for kind in KINDS:
+            if kind.name in self._unread or not kind.wanted_by(job, self._scheduling):
+                continue
             store = self._children[kind.name]
             names = {*kind.names(job)}
             own = store.owned_by(uid)
@@ -112,29 +141,45 @@ class Cache:
             children += own
             lacking = names.difference(child.metadata.name for child in own)
             children += [child for name in sorted(lacking) if (child := store.get((namespace, name))) is not None]
-        return partial(observe, job, children, tuple(refusals), etcd, self.ports.seen_by(job))
+        scheduling = msgspec.structs.replace(self._scheduling, unread=self._unread)
+        look = partial(observe, job, children, tuple(refusals), etcd, self.ports.seen_by(job))
+        return lambda: msgspec.structs.replace(look(), scheduling=scheduling)
+
+    @property
+    def _unread(self) -> dict[KindName, Unread]:
+        return {name: watch.unread for name, watch in self._optional.items() if watch.unread is not None}
 
     def child(self, kind: KindName, key: Key) -> Child | None:
         found: Child | None = self._children[kind].get(key)
         return found
 
     def wrote(self, written: Child) -> None:
-        self._children[type(written).__name__].wrote(written)
+        self._children[written.kind].wrote(written)
 
     def deleted(self, kind: KindName, key: Key, uid: str) -> None:
         self._children[kind].mark_deleting(key, uid)
 
     def _job_changed(self, change: Change[Job]) -> None:
         job = change.after or change.before
-        if job is not None:
-            self._wake(key_of(job), 0.0)
+        if job is None:
+            return
+        self._wake(key_of(job), 0.0)
+        for kind in GROUP_KINDS:
+            if kind.name in self._optional and kind.wanted_by(job, self._scheduling):
+                self._optional[kind.name].want()
 
-    def _child_changed(self, change: Change[Any]) -> None:
+    def _wake_those_with(self, kind: Kind[Any]) -> None:
+        for job in self.jobs:
+            if kind.wanted_by(job, self._scheduling):
+                self._wake(key_of(job), 0.0)
+
+    def _child_changed(self, kind: Kind[Any], change: Change[Any]) -> None:
         child: Child | None = change.after or change.before
         if child is None or _nothing_new(change):
             return
         # By label, not by owner: a job also waits for names that an earlier job of its name still holds.
-        key = (child.metadata.namespace, child.metadata.labels.get(LABEL_JOB, ""))
+        meta = child.metadata
+        key = (meta.namespace, kind.by_name(meta.name) if kind.by_name else meta.labels.get(LABEL_JOB, ""))
         job = self.jobs.get(key)
         if job is not None:
             pods = wanted_pods(job)

@@ -23,6 +23,7 @@ from paddlejob.operator.resources import EVENTS, KubeEvent
 log = structlog.get_logger()
 
 PAGE = 100
+STALLS = reasons.KUBELET_STALLS | reasons.GROUP_STALLS
 
 
 class Inquiries:
@@ -61,11 +62,12 @@ class Inquiries:
 
 
 def last_complaint(events: Iterable[KubeEvent]) -> KubeEvent | None:
-    """The last thing that happened to a pod, if that is what it waits for: what came after it has got over it."""
+    """The last thing that happened to a pod or PodGroup, if that is what it waits for: what came after it has got over
+    it."""
 
     def order(one: KubeEvent) -> tuple[datetime, bool]:
         # Kubelets tell whole seconds, schedulers parts of them.
-        return moment(one.last_seen).replace(microsecond=0), one.reason in reasons.KUBELET_STALLS
+        return moment(one.last_seen).replace(microsecond=0), one.reason in STALLS
 
     last = max(events, key=order, default=None)
-    return last if last is not None and last.reason in reasons.KUBELET_STALLS else None
+    return last if last is not None and last.reason in STALLS else None

@@ -18,6 +18,7 @@ import structlog
 
 from paddlejob.api import Job
 from paddlejob.core import Plan, plan
+from paddlejob.core.managed import is_ours
 from paddlejob.core.refusals import Wish
 from paddlejob.kube.errors import ApiError, KubeError, delay_asked
 from paddlejob.kube.objects import Key, key_of
@@ -30,6 +31,7 @@ from paddlejob.operator.inquiries import Inquiries
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.reporting import Reporter
+from paddlejob.operator.unreadable import Unreadable
 
 log = structlog.get_logger()
 
@@ -49,6 +51,7 @@ class Loop:
     meetings: Meetings
     inquiries: Inquiries
     now: Callable[[], datetime]
+    unreadable: Unreadable = field(default_factory=Unreadable)
     _uids: dict[Key, str] = field(default_factory=dict)
     _last_heard: dict[Key, datetime] = field(default_factory=dict)
     # One at a time: each more would make the loop wait longer for its turn at the interpreter.
@@ -63,6 +66,7 @@ class Loop:
         for job in self.cache.jobs:
             self.queue.add(key_of(job))
         async with TaskGroup() as tasks:
+            tasks.create_task(self.unreadable.tell(self.hands, self.now))
             while True:
                 key = await self.queue.get()
                 # Not in `_handle`: a task that is cancelled before it began would leave its key taken for ever.
@@ -95,7 +99,7 @@ class Loop:
     async def reconcile(self, key: Key) -> None:
         job = self.cache.jobs.get(key)
         self._forget_previous(key, job)
-        if job is None:
+        if job is None or not is_ours(job):
             return
         now = self.now()
         planned = await self._plan(job, now)
@@ -145,8 +149,7 @@ class Loop:
                 self.queue.add(key)
 
     async def _inquire(self, key: Key, job: Job, planned: Plan) -> None:
-        for inquiry in planned.inquiries:
-            await self.inquiries.ask(job, inquiry)
+        await asyncio.gather(*(self.inquiries.ask(job, inquiry) for inquiry in planned.inquiries))
         if planned.inquiries:
             self.queue.add(key)
 

@@ -20,6 +20,7 @@ import structlog
 from paddlejob.kube.client import Client
 from paddlejob.kube.config import ClusterConfig, load_config
 from paddlejob.kube.errors import LeaseLost
+from paddlejob.kube.events import Skipped
 from paddlejob.kube.fairness import FairLimiter
 from paddlejob.kube.lease import Election
 from paddlejob.kube.objects import Key
@@ -37,6 +38,7 @@ from paddlejob.operator.options import Options
 from paddlejob.operator.reach import operators_reach
 from paddlejob.operator.reporting import Reporter
 from paddlejob.operator.server import NOT_YET, parse_address, serving
+from paddlejob.operator.unreadable import Unreadable
 
 log = structlog.get_logger()
 
@@ -46,8 +48,6 @@ LEASE = "paddle-operator"
 def main(options: Options) -> None:
     """Run until SIGTERM or SIGINT."""
     logs.configure(options.log_format)
-    for flag in options.without_effect:
-        log.warning("flag has no effect in this release", flag=flag)
     config = load_config(options.kubeconfig, options.context)
     asyncio.run(_until_signal(config, options))
 
@@ -70,10 +70,11 @@ class Operator:
         self._config = config
         self._options = options
         self._queue: WorkQueue[Key] = WorkQueue()
-        self._cache = Cache(self._queue.add_after, options.port_range, on_defect=self._defect)
+        self._cache = Cache(self._queue.add_after, options.port_range, options.scheduling, on_defect=self._defect)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
         # Whoever gets the lease at once need not read everything before that and again after it.
         self._campaigned = asyncio.Event()
+        self._unreadable = Unreadable()
         self._loop: Loop | None = None
         self._election: Election | None = None
         self._lease_error = ""
@@ -93,7 +94,7 @@ class Operator:
             ),
         ):
             self._cache.watch(
-                client, options.namespaces or (None,), on_error=self._watch_failed, on_undecodable=self._unreadable
+                client, options.namespaces or (None,), on_error=self._watch_failed, on_undecodable=self._skipped
             )
             log.info("started", identity=self._identity, namespaces=options.namespaces or "all")
             try:
@@ -134,16 +135,18 @@ class Operator:
         memory, limiter = Memory(), FairLimiter(self._options.concurrency)
         reach = await operators_reach(self._config.server, self._options.allowed_etcds)
         meetings = Meetings(self._options.etcd_server or "", reach=reach)
+        fenced = client.behind(gate)
         self._loop = Loop(
             cache=self._cache,
-            hands=Hands(client, self._cache, limiter, gate=gate, instance=self._identity),
-            reporter=Reporter(client, self._cache.jobs, limiter, memory, gate=gate, clock=time.monotonic),
+            hands=Hands(fenced, self._cache, limiter, gate=gate, instance=self._identity),
+            reporter=Reporter(fenced, self._cache.jobs, limiter, memory, gate=gate, clock=time.monotonic),
             memory=memory,
             queue=self._queue,
             metrics=self._metrics,
             meetings=meetings,
             inquiries=Inquiries(client, limiter, _utc_now),
             now=_utc_now,
+            unreadable=self._unreadable,
         )
         log.info("leading", identity=self._identity, jobs=len(self._cache.jobs))
         self._metrics.leading.set(1)
@@ -177,9 +180,10 @@ class Operator:
         self._metrics.defects.inc()
         log.error("defect, object skipped", object="/".join(key), exc_info=error)
 
-    def _unreadable(self, name: str, error: Exception) -> None:
+    def _skipped(self, skipped: Skipped) -> None:
         self._metrics.unreadable.inc()
-        log.error("unreadable object", object=name, error=str(error))
+        self._unreadable.note(skipped)
+        log.error("unreadable object", object=skipped.name, error=str(skipped.error))
 
 
 def _utc_now() -> datetime:

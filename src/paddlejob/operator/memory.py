@@ -12,7 +12,7 @@ import msgspec
 
 from paddlejob.api import Job, reasons
 from paddlejob.core import Plan, Refusal
-from paddlejob.core.refusals import Group, Refusable, Wish, concerns_one
+from paddlejob.core.refusals import Refusable, Sort, Wish, concerns_one
 
 FIRST_DELAY = timedelta(seconds=2)
 # What often passes by itself is tried again sooner.
@@ -26,7 +26,7 @@ PATIENT_INTERVAL = 30.0
 
 class _Entry(msgspec.Struct):
     generation: int = 0
-    rounds: dict[Group, int] = msgspec.field(default_factory=dict)
+    rounds: dict[Sort, int] = msgspec.field(default_factory=dict)
     """How often in a row something of the group was refused."""
     refusals: tuple[Refusal, ...] = ()
     status_written: float | None = None
@@ -110,7 +110,7 @@ def _asked_for(job: Job, tried: Plan) -> Iterator[Wish]:
         yield Wish(action.verb, action.kind, action.name)
 
 
-def _group(one: Refusable) -> Group:
+def _group(one: Refusable) -> Sort:
     return (one.verb, one.kind)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from paddlejob.operator.logs import LogFormat
 from paddlejob.operator.ports import DEFAULT_RANGE, PortRange
 
-Scheduling = Literal["volcano", "coscheduling"]
+SchedulingFlag = Literal["none", "volcano", "coscheduling", "kubernetes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,17 +20,9 @@ class Options:
     health_address: str = ":8081"
     concurrency: int = 64
     log_format: LogFormat = "text"
-    scheduling: Scheduling | None = None
+    scheduling: SchedulingFlag = "none"
     port_range: PortRange = DEFAULT_RANGE
     etcd_server: str | None = None
     allowed_etcds: tuple[IPv4Network, ...] = ()
     kubeconfig: str | None = None
     context: str | None = None
-
-    @property
-    def without_effect(self) -> tuple[str, ...]:
-        """Flags that are given and belong to features of a later release: said at the start, never silently dropped."""
-        flags = {
-            "--scheduling": self.scheduling,
-        }
-        return tuple(flag for flag, value in flags.items() if value is not None)

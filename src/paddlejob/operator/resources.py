@@ -44,4 +44,4 @@ EVENTS = Resource("events.k8s.io", "v1", "events", KubeEvent)
 CHILDREN: dict[KindName, Resource[Any]] = {
     kind.name: Resource(kind.group, kind.version, kind.plural, kind.type) for kind in KINDS
 }
-PODS: Resource[Pod] = CHILDREN[Pod.__name__]
+PODS: Resource[Pod] = CHILDREN[Pod.kind]

@@ -2,7 +2,7 @@
 
 A watch may tell both in one breath, and somebody may delete a pod before a status is written: then this is all that is
 known of a worker that succeeded. To the plan such a pod looks as if it were still there. If this is lost too, the pod
-counts as lost.
+counts as lost. An elastic worker's exit says nothing by itself: its launcher tells etcd.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Vanished:
             self._forget(owner, pod.metadata.name)
             return
         job = self._jobs.get((pod.metadata.namespace, pod.metadata.labels.get(LABEL_JOB, "")))
-        if job and job.metadata.uid == owner and _has_a_verdict(pod) and not _is_told(job, pod):
+        if job is None or job.metadata.uid != owner or job.spec.is_elastic:
+            return
+        if _has_a_verdict(pod) and not _is_told(job, pod):
             self._pods.setdefault(owner, {})[pod.metadata.name] = pod
 
     def _job_changed(self, change: Change[Job]) -> None:

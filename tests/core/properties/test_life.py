@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.core import Plan
+from paddlejob.core.groups import VolcanoPodGroup
 from paddlejob.core.times import after, moment
 from tests.core.strategies import EXAMPLES, runnable_jobs
 from tests.core.world import World, attempt_of, cut
@@ -98,6 +99,13 @@ class Life(RuleBasedStateMachine):
         if determined == 9:
             self.world.remove()
 
+    @rule(room=st.booleans())
+    def a_queue_is_full_or_has_room(self, room: bool) -> None:
+        if room:
+            self.world.admit()
+        else:
+            self.world.room = False
+
     # What always holds.
 
     @invariant()
@@ -123,6 +131,22 @@ class Life(RuleBasedStateMachine):
     def no_pause_is_longer_than_six_minutes(self) -> None:
         written = self.world.plan().status.next_attempt_time
         assert written is None or moment(written) <= self.world.now + timedelta(minutes=6, seconds=1)
+
+    @invariant()
+    def no_pod_is_made_before_its_group_is_admitted(self) -> None:
+        made = self.world.plan()
+        if self.world.job.spec.scheduling_policy and not self.world.job.metadata.labels:
+            groups = self.world.children[VolcanoPodGroup.kind].values()
+            admitted = {attempt_of(one) for one in groups if one.admitted}
+            wanted = self.world.job.status.attempt
+            assert wanted in admitted or not any(one.kind == "Pod" for one in made.creates)
+
+    @invariant()
+    def an_end_leaves_no_group(self) -> None:
+        copy = World(self.world.job, [one for found in self.world.children.values() for one in found.values()])
+        if copy.job.status.finished and copy.job.metadata.deletion_timestamp is None:
+            copy.turn()
+            assert not copy.children[VolcanoPodGroup.kind]
 
     @invariant()
     def a_suspended_job_gets_no_pods(self) -> None:
@@ -151,6 +175,7 @@ class Life(RuleBasedStateMachine):
         if not hasattr(self, "world") or self.world.job.metadata.deletion_timestamp is not None:
             return
         self.world.ask(suspend=False)
+        self.world.admit()
         for _ in range(30):
             self.world.empty()
             self.world.run()

@@ -15,10 +15,12 @@ from msgspec.structs import replace
 
 from paddlejob.api import Job, Status
 from paddlejob.api.status import as_json
-from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Service, observe, plan
+from paddlejob.core import ConfigMap, Plan, Pod, Refusal, Scheduling, Service, observe, plan
+from paddlejob.core.groups import Group
+from paddlejob.core.managed import is_ours
 from paddlejob.core.times import moment
 from tests.builders import NOW, JobBuilder, PodBuilder, a_config_map, a_job, a_refusal, pods_of
-from tests.core.strategies import EXAMPLES, children, jobs, runnable_jobs
+from tests.core.strategies import EXAMPLES, children, jobs, runnable_jobs, schedulings
 from tests.core.world import World, asks, attempt_of, cut
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -28,7 +30,7 @@ paths = settings(patient, max_examples=EXAMPLES)
 NATURAL = ["place", "start", "succeed"]
 HARMFUL = ["fail", "evict", "delete", "lose", "reap"]
 Happening = tuple[str, int]
-Children = tuple[list[Pod], list[Service], list[ConfigMap], list[Refusal]]
+Children = tuple[list[Pod], list[Service], list[ConfigMap | Group], list[Refusal]]
 
 
 def happenings(*kinds: str) -> st.SearchStrategy[list[Happening]]:
@@ -37,10 +39,10 @@ def happenings(*kinds: str) -> st.SearchStrategy[list[Happening]]:
 
 
 @many
-@given(jobs, children)
-def test_plan_is_total_and_pure(job: Job, there: Children) -> None:
-    pods, services, config_maps, refusals = there
-    seen = observe(job, [*pods, *services, *config_maps], refusals)
+@given(jobs, children, schedulings)
+def test_plan_is_total_and_pure(job: Job, there: Children, scheduling: Scheduling) -> None:
+    pods, services, others, refusals = there
+    seen = replace(observe(job, [*pods, *services, *others], refusals), scheduling=scheduling)
     before = msgspec.json.encode((job, seen))
     made = plan(job, seen, NOW)
     assert isinstance(made, Plan)
@@ -48,16 +50,17 @@ def test_plan_is_total_and_pure(job: Job, there: Children) -> None:
     assert plan(job, seen, NOW) == made
     msgspec.json.encode([one.body for one in made.creates])
     msgspec.json.encode(as_json(made.status))
-    if job.metadata.deletion_timestamp is None and not made.status.finished:
+    if is_ours(job) and job.metadata.deletion_timestamp is None and not made.status.finished:
         longest = NOW + timedelta(minutes=6, seconds=1)
         assert moment(made.status.next_attempt_time or "") <= longest  # whoever wrote the one before
 
 
 @many
-@given(jobs, children)
-def test_a_still_world_settles_and_nothing_is_asked_twice(job: Job, there: Children) -> None:
-    pods, services, config_maps, refusals = there
-    world = World(job, [*pods, *services, *config_maps], refusals)
+@given(jobs, children, schedulings)
+def test_a_still_world_settles_and_nothing_is_asked_twice(job: Job, there: Children, scheduling: Scheduling) -> None:
+    pods, services, others, refusals = there
+    world = World(job, [*pods, *services, *others], refusals)
+    world.scheduling = scheduling
     turns = world.settle()
     asked = [msgspec.json.encode(one) for made in turns for one in (*made.events, *made.actions, *made.questions)]
     assert len(asked) == len(set(asked))

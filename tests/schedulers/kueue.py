@@ -1,0 +1,159 @@
+"""The real Kueue beside a control plane, with nothing but its plain-pod integration.
+
+Its webhooks are called by address, on loopback. It insists on a certificate for its metrics under a fixed path of
+/etc, so it gets a mount namespace of its own in which there is one.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import trustme
+import yaml
+
+from tests.cluster.binaries import Kueue
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.processes import Process, free_ports
+from tests.cluster.waiting import wait_until
+from tests.schedulers.history import Json
+
+API = "/apis/kueue.x-k8s.io/v1beta2"
+FLAVOR = "plain"
+CONVERTED = ("workloads", "localqueues", "clusterqueues", "cohorts", "multikueueclusters")
+
+
+class Preparation:
+    """What must be there before it starts: certificates, its configuration, CRDs that name its webhooks' address."""
+
+    def __init__(self, programs: Kueue, folder: Path) -> None:
+        self._program = programs.kueue
+        self._folder = folder
+        self._certificates = folder / "etc" / "kueue" / "metrics" / "certs"
+        self._certificates.mkdir(parents=True)
+        authority = trustme.CA()
+        issued = authority.issue_cert("127.0.0.1")
+        issued.cert_chain_pems[0].write_to_path(str(self._certificates / "tls.crt"))
+        issued.private_key_pem.write_to_path(str(self._certificates / "tls.key"))
+        (self._port,) = free_ports(1)
+        url = f"https://127.0.0.1:{self._port}"
+        self._webhooks = Webhooks(url, base64.b64encode(authority.cert_pem.bytes()).decode())
+        self._source = programs.kueue.parent / "config"
+        self.crds = self._webhooks.write_crds(self._source / "crd" / "bases", folder)
+
+    def start(self, control_plane: ControlPlane) -> Process:
+        """Returns when its webhooks answer."""
+        config = self._folder / "config.json"
+        config.write_text(json.dumps(_config(self._port, self._certificates)))
+        hide = f"mount -t overlay overlay -o lowerdir={self._folder / 'etc'}:/etc /etc"
+        process = control_plane.start_beside(
+            "kueue",
+            [
+                *("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", f'{hide} && exec "$0" "$@"'),
+                *(self._program, f"--config={config}"),
+            ],
+            env={"KUBECONFIG": str(control_plane.layout.admin_kubeconfig)},
+        )
+        manifest = self._webhooks.write(self._source / "webhook" / "manifests.yaml", self._folder)
+        control_plane.kubectl("apply", "-f", str(manifest))
+        control_plane.wait(lambda: _answers(control_plane))
+        return process
+
+
+class Webhooks:
+    """Where its webhooks are, and who vouches for them."""
+
+    def __init__(self, url: str, authority: str) -> None:
+        self._url = url
+        self._authority = authority
+
+    def client(self, path: str) -> Json:
+        return {"url": self._url + path, "caBundle": self._authority}
+
+    def write_crds(self, source: Path, folder: Path) -> list[Path]:
+        """It converts between the versions of some; those of the others differ in nothing."""
+        made = []
+        for file in sorted(source.glob("*.yaml")):
+            crd = yaml.load(file.read_text(), yaml.CSafeLoader)
+            if crd["spec"]["names"]["plural"] in CONVERTED:
+                webhook = {"clientConfig": self.client("/convert"), "conversionReviewVersions": ["v1"]}
+                crd["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+            made.append(folder / file.name)
+            made[-1].write_text(json.dumps(crd))
+        return made
+
+    def write(self, source: Path, folder: Path) -> Path:
+        """Only those of pods and of its own kinds."""
+        items = []
+        for configuration in yaml.load_all(source.read_text(), yaml.CSafeLoader):
+            kept = [one for one in configuration["webhooks"] if _is_of_pods_or_own(one)]
+            for one in kept:
+                one["clientConfig"] = self.client(one["clientConfig"]["service"]["path"])
+            items.append({**configuration, "webhooks": kept})
+        file = folder / "webhooks.json"
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        return file
+
+
+def _is_of_pods_or_own(webhook: Json) -> bool:
+    (rule,) = webhook["rules"]
+    return "pods" in rule["resources"] or rule["apiGroups"] == ["kueue.x-k8s.io"]
+
+
+def _config(port: int, certificates: Path) -> Json:
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": "0"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(certificates)},
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+        "clientConnection": {"qps": 500, "burst": 1000},
+        "integrations": {"frameworks": ["pod"]},
+        "featureGates": {"VisibilityOnDemand": False},
+    }
+
+
+def _answers(control_plane: ControlPlane) -> bool:
+    """Whether its webhooks let a flavor through, which is also what every queue here is made of."""
+    control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(_object("ResourceFlavor", FLAVOR, {})))
+    return True
+
+
+def add_queue(control_plane: ControlPlane, namespace: str, cpu: int, **spec: object) -> str:
+    """A queue of its own for a namespace, with so much quota; its name is that of the namespace."""
+    flavor = {"name": FLAVOR, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+    groups = [{"coveredResources": ["cpu"], "flavors": [flavor]}]
+    cluster_queue = {"namespaceSelector": {}, "resourceGroups": groups, **spec}
+    control_plane.api.post(f"{API}/clusterqueues", _object("ClusterQueue", namespace, cluster_queue))
+    queue = _object("LocalQueue", namespace, {"clusterQueue": namespace})
+    control_plane.api.post(f"{API}/namespaces/{namespace}/localqueues", queue)
+    wait_until(lambda: _is_active(control_plane, namespace))
+    return namespace
+
+
+def change_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:
+    control_plane.api.merge(f"{API}/clusterqueues/{name}", {"spec": spec})
+
+
+def workloads(control_plane: ControlPlane, namespace: str) -> list[Json]:
+    return list(control_plane.api.get(f"{API}/namespaces/{namespace}/workloads")["items"])
+
+
+def held(control_plane: ControlPlane, name: str) -> str:
+    """How much of its quota is reserved."""
+    (flavor,) = control_plane.api.get(f"{API}/clusterqueues/{name}")["status"]["flavorsReservation"]
+    (resource,) = flavor["resources"]
+    return str(resource["total"])
+
+
+def _is_active(control_plane: ControlPlane, name: str) -> bool:
+    found: Any = control_plane.api.get(f"{API}/namespaces/{name}/localqueues/{name}")["status"]["conditions"]
+    return any(one["type"] == "Active" and one["status"] == "True" for one in found)
+
+
+def _object(kind: str, name: str, spec: Json) -> Json:
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}

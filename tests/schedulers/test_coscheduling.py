@@ -1,0 +1,80 @@
+"""Jobs as gangs on the real scheduler of scheduler-plugins: all pods of a job are placed, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.binaries import Binaries, Coscheduling, find_all
+from tests.cluster.control_plane import ControlPlane, Variant
+from tests.cluster.fixtures import CRD
+from tests.cluster.waiting import wait_until
+from tests.operator.fixtures import StartOperator
+from tests.operator.process import OperatorProcess
+from tests.scenarios.desk import Desk, Json, a_job
+from tests.schedulers.conftest import MakeRoom
+from tests.schedulers.coscheduling import crds, start_coscheduling
+from tests.schedulers.gangs import assert_one_after_the_other, completed, four_pods, pods_path, role
+from tests.schedulers.history import History
+from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
+
+THREE = ("one", "two", "three")
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator")]
+
+
+@pytest.fixture(scope="module")
+def control_plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    programs = find_all(Coscheduling, print)
+    folder = tmp_path_factory.mktemp("coscheduling")
+    with ControlPlane(binaries, folder, manifests=[CRD], variant=Variant(kinds=crds(programs), node=False)) as started:
+        start_coscheduling(started, programs)
+        yield started
+
+
+@pytest.fixture
+def operator(start_operator: StartOperator, namespace: str) -> OperatorProcess:
+    return start_operator(f"--namespace={namespace}", "--scheduling=coscheduling")
+
+
+def groups(desk: Desk) -> dict[str, Json]:
+    path = f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{desk.namespace}/podgroups"
+    return {one["metadata"]["name"]: one for one in desk.api.get(path)["items"]}
+
+
+def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
+    """They block each other without gang scheduling: tests/schedulers/test_volcano.py."""
+    room(6)
+    with History(desk.control_plane, pods_path(desk)) as history:
+        for name in THREE:
+            desk.submit(four_pods(name))
+        wait_until(lambda: completed(desk, *THREE), timeout=180)
+        assert_one_after_the_other(history.changes(), 4)
+    wait_until(lambda: not groups(desk))
+
+
+def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
+    room(3)
+    desk.submit(four_pods("large", ends=False))
+    says_why(desk, "large", "Unschedulable")
+    assert not placed(desk)
+    desk.submit(a_job("small", worker=role(2, ends="succeeded")))
+    desk.in_phase("small", "Completed")
+    room(1)
+    goes_on(desk, "large", timeout=120)
+    assert groups(desk)["large"]["spec"]["minMember"] == 4
+    nothing_leaks(desk, "large", f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{desk.namespace}/podgroups")
+
+
+def test_a_restart_comes_back_whole(desk: Desk, room: MakeRoom) -> None:
+    lost, _ = room(2, nodes=2)
+    desk.submit(four_pods("job", ends=False))
+    goes_on(desk, "job")
+    taint = {"key": "test.paddlejob/lost", "effect": "NoExecute"}
+    desk.api.merge(f"/api/v1/nodes/{lost}", {"spec": {"unschedulable": True, "taints": [taint]}})
+    desk.until("job", lambda status: status.get("disruptions") == 1)
+    says_why(desk, "job", "Unschedulable", within=60)
+    assert not placed(desk)
+    room(2)
+    goes_on(desk, "job", timeout=120)
+    assert len(placed(desk)) == 4

@@ -1,0 +1,173 @@
+"""What keeps a gang from being placed by Volcano: the job says why, leaves nothing behind, and goes on afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.api import ApiError
+from tests.cluster.binaries import Binaries, Volcano, find_all
+from tests.cluster.control_plane import ControlPlane, Variant
+from tests.cluster.fixtures import CRD
+from tests.cluster.waiting import wait_until
+from tests.operator.fixtures import StartOperator
+from tests.operator.process import OperatorProcess
+from tests.scenarios.desk import Desk, Json, a_job
+from tests.schedulers.conftest import MakeRoom
+from tests.schedulers.gangs import four_pods, role
+from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
+from tests.schedulers.volcano import GROUP, RunningVolcano, add_queue, crds
+
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator", "volcano")]
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+
+
+@pytest.fixture(scope="module")
+def programs() -> Volcano:
+    return find_all(Volcano, print)
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    binaries: Binaries, programs: Volcano, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    folder = tmp_path_factory.mktemp("volcano")
+    with ControlPlane(binaries, folder, manifests=[CRD], variant=Variant(kinds=crds(programs), node=False)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def volcano(control_plane: ControlPlane, programs: Volcano) -> RunningVolcano:
+    return RunningVolcano(control_plane, programs)
+
+
+@pytest.fixture
+def operator(start_operator: StartOperator, namespace: str) -> OperatorProcess:
+    return start_operator(f"--namespace={namespace}", "--scheduling=volcano")
+
+
+def groups_path(desk: Desk) -> str:
+    return f"{GROUP}/namespaces/{desk.namespace}/podgroups"
+
+
+def groups(desk: Desk) -> dict[str, Json]:
+    return {one["metadata"]["name"]: one for one in desk.api.get(groups_path(desk))["items"]}
+
+
+def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
+    room(3)
+    desk.submit(four_pods("large", ends=False))
+    says_why(desk, "large", "NotAdmitted", "PodGroup large")
+    assert not placed(desk)
+    desk.submit(a_job("small", worker=role(2, ends="succeeded")))
+    desk.in_phase("small", "Completed")
+    room(1)
+    goes_on(desk, "large")
+    nothing_leaks(desk, "large", groups_path(desk))
+
+
+def test_a_queue_that_does_not_exist(desk: Desk, room: MakeRoom) -> None:
+    room(4)
+    queue = f"{desk.namespace}-later"
+    desk.submit(four_pods("job", ends=False, schedulingPolicy={"queue": queue}))
+    says_why(desk, "job", "NotAdmitted", "PodGroup job")
+    add_queue(desk.control_plane, queue, weight=1)
+    goes_on(desk, "job")
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def test_a_closed_queue(desk: Desk, room: MakeRoom) -> None:
+    """Later releases refuse its PodGroups at admission, in these words; 1.10's scheduler takes them."""
+    room(4)
+    queue = f"{desk.namespace}-closed"
+    add_queue(desk.control_plane, queue, weight=1)
+    words = f"can only submit PodGroup to queue with state `Open`, queue `{queue}` status is `Closed`"
+    close(desk, queue, words)
+    try:
+        desk.submit(four_pods("job", ends=False, schedulingPolicy={"queue": queue}))
+        says_why(desk, "job", "Invalid", words)
+        assert not desk.pods()
+    finally:
+        open_again(desk, queue)
+    goes_on(desk, "job", timeout=120)
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def test_a_full_queue(desk: Desk, room: MakeRoom) -> None:
+    room(8)
+    queue = f"{desk.namespace}-full"
+    add_queue(desk.control_plane, queue, weight=1, capability={"cpu": "4"})
+    for name in ("first", "second"):
+        desk.submit(four_pods(name, ends=False, schedulingPolicy={"queue": queue}))
+        if name == "first":
+            goes_on(desk, name)
+    says_why(desk, "second", "NotAdmitted", "PodGroup second")
+    desk.finish_workers("first")
+    goes_on(desk, "second")
+    nothing_leaks(desk, "first", groups_path(desk))
+
+
+@pytest.mark.parametrize("cpus", [4, 3], ids=["of a running job", "of a job that waits"])
+def test_a_group_deleted_by_hand(desk: Desk, room: MakeRoom, cpus: int) -> None:
+    room(cpus)
+    desk.submit(four_pods("job", ends=False))
+    before = wait_until(lambda: groups(desk)["job"])
+    if cpus == 4:
+        goes_on(desk, "job")
+    else:
+        says_why(desk, "job", "NotAdmitted")
+    desk.api.delete(f"{groups_path(desk)}/job")
+    wait_until(lambda: groups(desk)["job"]["metadata"]["uid"] != before["metadata"]["uid"])
+    if cpus == 3:
+        says_why(desk, "job", "NotAdmitted")
+        assert not placed(desk)
+        room(1)
+    goes_on(desk, "job")
+    assert desk.status("job").get("disruptions", 0) == 0
+    desk.finish_workers("job")
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: not groups(desk))
+
+
+def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom, volcano: RunningVolcano) -> None:
+    room(4)
+    volcano.scheduler.kill()
+    try:
+        desk.submit(four_pods("job", ends=False))
+        says_why(desk, "job", "NotAdmitted", "PodGroup job")
+        assert not desk.pods()
+    finally:
+        volcano.start_scheduler()
+    goes_on(desk, "job")
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def close(desk: Desk, queue: str, words: str) -> None:
+    """Nobody may make PodGroups of this queue: as the webhook of a later Volcano does it."""
+    rule = {
+        "apiGroups": ["scheduling.volcano.sh"],
+        "apiVersions": ["v1beta1"],
+        "operations": ["CREATE"],
+        "resources": ["podgroups"],
+    }
+    validation = {"expression": f"object.spec.queue != '{queue}'", "message": words}
+    spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": [validation]}
+    desk.api.post(f"{POLICIES}/validatingadmissionpolicies", {"metadata": {"name": queue}, "spec": spec})
+    binding = {"policyName": queue, "validationActions": ["Deny"]}
+    desk.api.post(f"{POLICIES}/validatingadmissionpolicybindings", {"metadata": {"name": queue}, "spec": binding})
+    probe = {"kind": "PodGroup", "metadata": {"generateName": "probe-"}, "spec": {"queue": queue}}
+    wait_until(lambda: _is_refused(desk, {"apiVersion": "scheduling.volcano.sh/v1beta1", **probe}))
+
+
+def open_again(desk: Desk, queue: str) -> None:
+    desk.api.delete(f"{POLICIES}/validatingadmissionpolicybindings/{queue}")
+    desk.api.delete(f"{POLICIES}/validatingadmissionpolicies/{queue}")
+
+
+def _is_refused(desk: Desk, probe: Json) -> bool:
+    try:
+        desk.api.post(f"{groups_path(desk)}?dryRun=All", probe)
+    except ApiError as error:
+        return error.code == 422
+    return False
