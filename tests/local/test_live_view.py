@@ -16,12 +16,13 @@ import msgspec
 from rich.console import Console
 
 from paddlejob.api import Status
-from paddlejob.cli.output import Lines, age
+from paddlejob.cli.output import Lines
 from paddlejob.cli.views import LiveView, PlainView
 from paddlejob.core.times import timestamp
 from paddlejob.local.following import Follower, Logs
 from paddlejob.local.logfiles import LogFile
 from paddlejob.local.state import State
+from paddlejob.places.words import age
 from tests.builders import a_job
 from tests.local.workbench import Workbench, a_role
 
@@ -109,18 +110,24 @@ def test_lines_are_told_when_they_are_whole_and_the_rest_at_the_end(tmp_path: Pa
     assert follower.last == "rest"
 
 
+def _news(logs: Logs, *, last_call: bool = False) -> list[tuple[str, list[str]]]:
+    return [(log.pod, lines) for log, lines in logs.news(last_call=last_call)]
+
+
 def test_lines_go_over_from_one_life_of_a_pod_to_the_next_without_loss_or_repeat(tmp_path: Path) -> None:
     first, second, third = (tmp_path / LogFile("a-worker-0", "paddle", life).name for life in range(3))
     first.write_text("long ago\n")
     second.write_text("one\ntw")
     logs = Logs(tmp_path, "a-worker-*")
-    assert list(logs.news()) == [("a-worker-0", ["one"])]
+    assert _news(logs) == [("a-worker-0", ["one"])]
     with second.open("a") as file:
         file.write("o\nkilled in the middle of a li")
     third.write_text("again\n")
-    assert list(logs.news()) == [("a-worker-0", ["two", "killed in the middle of a li"]), ("a-worker-0", ["again"])]
+    assert _news(logs) == [("a-worker-0", ["two", "killed in the middle of a li"]), ("a-worker-0", ["again"])]
     assert logs.last("a-worker-0") == "again"
     assert [lines for _, lines in logs.news(last_call=True)] == [[], []]
+    every = Logs(tmp_path, "a-worker-*", earlier=True)
+    assert [(log.life, lines[0]) for log, lines in every.news()] == [(0, "long ago"), (1, "one"), (2, "again")]
 
 
 def test_a_restart_is_shown_with_its_cause_and_its_time_on_a_terminal_and_in_a_pipe(tmp_path: Path) -> None:
@@ -171,13 +178,13 @@ def test_a_bar_that_goes_on_is_the_last_line_of_its_pod(tmp_path: Path) -> None:
     path = tmp_path / LogFile("a-worker-0", "paddle", 0).name
     path.write_bytes(b"start\n\r10%\r20%\r")
     logs = Logs(tmp_path)
-    assert list(logs.news()) == [("a-worker-0", ["start"])]
+    assert _news(logs) == [("a-worker-0", ["start"])]
     assert (logs.last("a-worker-0"), list(logs.bars())) == ("20%", [("a-worker-0", "20%")])
     with path.open("ab") as file:
         file.write(b"\r30%" * 10_000)
-    assert list(logs.news()) == [("a-worker-0", [])]
+    assert _news(logs) == [("a-worker-0", [])]
     assert logs.last("a-worker-0") == "30%"
-    assert list(logs.news(last_call=True)) == [("a-worker-0", ["30%"])]
+    assert _news(logs, last_call=True) == [("a-worker-0", ["30%"])]
     assert list(logs.bars()) == []
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from paddlejob.api.crd import definition, definition_v1beta1
-from paddlejob.cli.output import as_yaml
+from paddlejob.places.words import as_yaml
 
 
 def crd(

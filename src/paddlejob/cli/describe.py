@@ -12,23 +12,18 @@ from paddlejob.api import Job
 from paddlejob.cli.output import (
     Cell,
     ObjectFormat,
-    age,
     as_text,
     columns,
     console,
-    document,
     logs_hint,
     phase_text,
-    pod_word,
-    restarts,
     show,
     show_objects,
-    unseen,
-    upcoming,
 )
 from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found, Place
+from paddlejob.places.words import age, document, mode, pod_word, restarts, why
 from paddlejob.terminal import lines
 
 
@@ -62,10 +57,8 @@ def _page(found: Found, pods: Iterable[Pod], events: Iterable[Event]) -> Iterato
     for word, value in found.about:
         yield _head(word, value)
     yield _head("Status", phase_text(found.phase))
-    reason = "" if status.reason in status.message else f"{status.reason}: "
-    said = f"{reason}{status.message}{upcoming(job)}"
-    if why := found.why or said or unseen(job):
-        yield _head("Why", why)
+    if said := why(found):
+        yield _head("Why", said)
     if job.spec.roles:
         yield _head("Mode", _mode(job))
     yield _head("Age", _times(job))
@@ -87,7 +80,7 @@ def _head(word: str, value: Cell) -> Text:
 
 def _mode(job: Job) -> str:
     counts = ", ".join(f"{asked.replicas} {role}" for role, asked in job.spec.roles)
-    return f"{job.status.mode or job.spec.mode} ({counts}, intranet {job.spec.network})"
+    return f"{mode(job)} ({counts}, intranet {job.spec.network})"
 
 
 def _times(job: Job) -> str:

@@ -8,19 +8,32 @@ from typing import Any
 
 from paddlejob.api.names import KIND
 from paddlejob.cli.errors import BadUse
+from paddlejob.cli.output import note
 from paddlejob.local.reading import Document, read_file, read_text
 
 Json = dict[str, Any]
 
 
 def read_objects(path: Path) -> list[Json]:
-    """All objects of the file, Lists opened; `-` is standard input."""
-    where = "standard input" if str(path) == "-" else str(path)
+    """All objects of the file, Lists opened; `-` is standard input. What is to be known of them is printed."""
+    where = _named(path)
+    found = read_documents(path)
+    for one in found:
+        for each in one.notes:
+            note(f"{where}:{one.line}: {each}")
+    return [_checked(one, where) for one in found]
+
+
+def read_documents(path: Path) -> list[Document]:
+    where = _named(path)
     if len(where) > 1 and where.startswith("-"):
         # A file may be called -, but no file may begin with it.
         raise BadUse(f"unknown option: {where}: --help lists them all")
-    found = read_text(sys.stdin.read(), where) if str(path) == "-" else read_file(path)
-    return [_checked(one, where) for one in found]
+    return read_text(sys.stdin.read(), where) if str(path) == "-" else read_file(path)
+
+
+def _named(path: Path) -> str:
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def is_job(one: Json) -> bool:

@@ -49,6 +49,7 @@ def install(
 
     async def work(cluster: Cluster) -> None:
         applier = Applier(cluster.client, namespaced or NAMESPACE)
+        await _refuse_if_another(applier, _deployment(objects))
         await applier.apply(crd())
         print(f"{label(crd())} applied", flush=True)
         for one in objects:
@@ -106,6 +107,17 @@ def _objects(namespace: str | None, image: str | None) -> list[Json]:
 
 def _deployment(objects: list[Json]) -> Json:
     return next(one for one in objects if one["kind"] == "Deployment")
+
+
+async def _refuse_if_another(applier: Applier, ours: Json) -> None:
+    """Two operators would work against each other, and a Deployment's selector cannot be changed."""
+    found = await applier.get(ours)
+    if found is not None and found["spec"]["selector"] != ours["spec"]["selector"]:
+        namespace, name = (ours["metadata"][key] for key in ("namespace", "name"))
+        raise BadUse(
+            f"another operator is installed as Deployment {name} in namespace {namespace}: delete it with `kubectl -n"
+            f" {namespace} delete deployment {name}`; all jobs stay, and their pods run on"
+        )
 
 
 async def _refuse_if_jobs(cluster: Cluster) -> None:

@@ -9,10 +9,11 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from paddlejob.cli.errors import BadUse
-from paddlejob.cli.output import Cell, Format, age, columns, console, document, note, phase_text, show, show_objects
+from paddlejob.cli.output import Cell, Format, columns, console, note, phase_text, show, show_objects
 from paddlejob.cli.where import ANYWHERE, Where, run
 from paddlejob.errors import PaddleJobError
 from paddlejob.places.place import Found, Place
+from paddlejob.places.words import age, document, mode
 
 
 def list_jobs(
@@ -83,8 +84,7 @@ def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False
 def _cells(found: Found) -> list[Cell]:
     meta, status = found.job.metadata, found.job.status
     roles = [one.ready if one else "" for one in (status.ps, status.worker)]
-    mode = status.mode or (found.job.spec.mode if found.job.spec.roles else "")
-    return [meta.name, phase_text(found.phase), mode, *roles, age(meta.creation_timestamp or "")]
+    return [meta.name, phase_text(found.phase), mode(found.job), *roles, age(meta.creation_timestamp or "")]
 
 
 def nothing(where: Where) -> str:

@@ -23,6 +23,8 @@ COMMANDS = {
     "scale": ("scale:scale", "Change the number of workers of an elastic job."),
     "suspend": ("suspend:suspend", "Delete a job's pods but keep the job."),
     "resume": ("suspend:resume", "Start a suspended job again."),
+    "convert": ("convert:convert", "Convert a PaddleJob of kubeflow.org/v1."),
+    "ui": ("ui:ui", "Show jobs in your browser."),
     "plan": ("plan:plan_file", "Print the objects that a job would create."),
     "install": ("install:install", "Install the operator on the cluster."),
     "uninstall": ("install:uninstall", "Remove the operator from the cluster."),

@@ -13,7 +13,7 @@ from paddlejob.errors import NoCluster
 from paddlejob.kube.errors import KubeError
 from paddlejob.operator.logs import LogFormat
 from paddlejob.operator.main import main
-from paddlejob.operator.options import Options, Scheduling
+from paddlejob.operator.options import Options, SchedulingFlag
 from paddlejob.operator.ports import DEFAULT_RANGE, BadRange, PortRange
 from paddlejob.operator.reach import BadNetwork, parse_network
 from paddlejob.operator.server import BadAddress
@@ -31,7 +31,9 @@ def operator(
         int, Parameter(help="Maximum number of API calls at a time.", validator=Number(gte=1))
     ] = 64,
     log_format: Annotated[LogFormat, Parameter(help="text for people, json for programs.")] = "text",
-    scheduling: Annotated[Scheduling | None, Parameter(help="Gang scheduler; not supported in this release.")] = None,
+    scheduling: Annotated[
+        SchedulingFlag, Parameter(help="Scheduler that places the pods of every job together or not at all.")
+    ] = "none",
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
     etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = None,
     allow_etcd_address: Annotated[

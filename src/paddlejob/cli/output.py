@@ -7,20 +7,16 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.text import Text
 
-from paddlejob.api import reasons
-from paddlejob.core.times import moment
+from paddlejob.places.words import as_yaml, without_managed_fields
 from paddlejob.terminal import coloured, lines, plain
 
 if TYPE_CHECKING:
     from paddlejob.api import Job
-    from paddlejob.core.children import Pod
-    from paddlejob.places.place import Found
 
 Format = Literal["json", "yaml", "name", "wide"]
 ObjectFormat = Literal["json", "yaml", "name"]
@@ -138,7 +134,7 @@ def show(text: Text | str, to: Console) -> None:
 
 def show_objects(objects: Iterable[dict[str, Any]], how: ObjectFormat, *, as_list: bool = True) -> None:
     """As kubectl does: one object, or a List."""
-    found = [_without_managed_fields(one) for one in objects]
+    found = [without_managed_fields(one) for one in objects]
     if how == "name":
         for one in found:
             print(qualified(one["apiVersion"], one["kind"], one["metadata"]["name"]))
@@ -153,50 +149,10 @@ def show_objects(objects: Iterable[dict[str, Any]], how: ObjectFormat, *, as_lis
         print(as_yaml(whole), end="")
 
 
-def document(found: Found) -> dict[str, Any]:
-    """The object itself, as an API server would show it."""
-    if found.document is not None:
-        return found.document
-    import msgspec  # noqa: PLC0415 - only -o json, yaml and name need it
-
-    from paddlejob.api.status import as_json  # noqa: PLC0415 - only -o json, yaml and name need it
-
-    return {**msgspec.to_builtins(found.job), "status": as_json(found.job.status)}
-
-
 def qualified(api_version: str, kind: str, name: str) -> str:
     """As `kubectl -o name` writes it: pod/a, paddlejob.batch.paddlepaddle.org/b."""
     group, slash, _ = api_version.partition("/")
     return f"{kind.lower()}{f'.{group}' if slash else ''}/{name}"
-
-
-def as_yaml(*objects: Any) -> str:
-    import yaml  # noqa: PLC0415 - only yaml is written by it
-
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return str(yaml.dump_all(objects, Dumper=dumper, sort_keys=False, width=10**6, default_flow_style=False))
-
-
-def _without_managed_fields(one: dict[str, Any]) -> dict[str, Any]:
-    meta = {key: value for key, value in one["metadata"].items() if key != "managedFields"}
-    return {**one, "metadata": meta}
-
-
-def upcoming(job: Job) -> str:
-    """When a job that failed starts again, the whole of it or a single pod."""
-    at = job.status.next_attempt_time
-    seconds = math.ceil((moment(at) - datetime.now(timezone.utc)).total_seconds()) if at else 0
-    if seconds <= 0:
-        return ""
-    return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
-
-
-def unseen(job: Job) -> str:
-    """A job without a status: nobody takes care of it."""
-    if job.status.phase is not None:
-        return ""
-    since = age(job.metadata.creation_timestamp or "")
-    return f"no operator has picked it up in {since}: is one installed? `paddlejob install` installs it"
 
 
 def logs_hint(job: Job, flag: str = "") -> str:
@@ -204,36 +160,3 @@ def logs_hint(job: Job, flag: str = "") -> str:
     name, failed = job.metadata.name, job.status.failure
     role = failed.pod.removeprefix(f"{name}-").rpartition("-")[0] if failed else ""
     return f"paddlejob logs {name}{f' --role {role}' if role not in ('', 'worker') else ''}{flag}"
-
-
-def age(since: str) -> str:
-    """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
-    if not since:
-        return ""
-    seconds = max(0, int((datetime.now(timezone.utc) - moment(since)).total_seconds()))
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if minutes < 2:
-        return f"{seconds}s"
-    if hours < 3:
-        return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
-    return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"
-
-
-def pod_word(pod: Pod) -> str:
-    """The one word that says most about a pod."""
-    for one in pod.containers:
-        if one.state.waiting and one.state.waiting.reason not in ("", reasons.CONTAINER_CREATING):
-            return one.state.waiting.reason
-        if one.state.terminated and one.state.terminated.exit_code:
-            return f"exit {one.state.terminated.exit_code}"
-    return "stopping" if pod.deleting else pod.state
-
-
-def restarts(pod: Pod) -> int:
-    return sum(one.restart_count for one in pod.containers)
-
-
-def uptime(pod: Pod) -> str:
-    starts = [one.state.running.started_at for one in pod.containers if one.state.running]
-    first = min((one for one in starts if one), default=None)
-    return "" if first is None else age(first)

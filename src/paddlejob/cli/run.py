@@ -50,8 +50,8 @@ def run(
     )
     with explained():
         start = prepare(asked)
-        if start.advice:
-            console.print(f"note: {start.advice}", style="yellow", soft_wrap=True)
+        for advice in (*asked.manifest.notes, *([start.advice] if start.advice else [])):
+            console.print(f"note: {advice}", style="yellow", soft_wrap=True)
         if detach:
             start.in_background()
             name = asked.manifest.job.metadata.name

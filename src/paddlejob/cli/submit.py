@@ -13,11 +13,12 @@ from cyclopts import Parameter
 from paddlejob.cli.documents import is_job, jobs_in, read_objects
 from paddlejob.cli.errors import BadUse
 from paddlejob.cli.logs import print_logs
-from paddlejob.cli.output import ObjectFormat, document, note, show_objects
+from paddlejob.cli.output import ObjectFormat, note, show_objects
 from paddlejob.cli.wait import wait_for
 from paddlejob.cli.where import ANYWHERE, Where, run
 from paddlejob.places.place import Description, Found, Place, Wanted, label
 from paddlejob.places.this_machine import ThisMachine
+from paddlejob.places.words import document
 
 
 def submit(

@@ -14,9 +14,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from paddlejob.cli.output import PHASES, Lines, pod_word, restarts, show, upcoming, uptime
+from paddlejob.cli.output import PHASES, Lines, show
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
+from paddlejob.places.words import pod_word, restarts, upcoming, uptime
 from paddlejob.terminal import plain
 
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
@@ -47,7 +48,7 @@ class View(ABC):
         if self._state is None:
             return []  # whose lines they are is not known yet: they wait
         news = list(self._logs.news(last_call=last_call))
-        return [(pod, line) for pod, lines in news if self._is_worker(pod) for line in lines]
+        return [(log.pod, line) for log, lines in news if self._is_worker(log.pod) for line in lines]
 
 
 class PlainView(View):

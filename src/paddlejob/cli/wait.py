@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from paddlejob.cli.durations import seconds
-from paddlejob.cli.output import note, unseen
+from paddlejob.cli.output import note
 from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.errors import Timeout
 from paddlejob.places.place import Found, Place, life, loop
+from paddlejob.places.words import unseen
 from paddlejob.terminal import plain
 
 # If no operator has picked up a new job after this long, there is probably none.

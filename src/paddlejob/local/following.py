@@ -53,24 +53,28 @@ class Follower:
 
 
 class Logs:
-    """The pods of a job whose names are `wanted`, a pattern: as they are now, and those that come after them."""
+    """The pods of a job whose names are `wanted`, a pattern: as they are now, and those that come after them.
 
-    def __init__(self, folder: Path, wanted: str = "*") -> None:
+    `earlier`: those that were there before them, too.
+    """
+
+    def __init__(self, folder: Path, wanted: str = "*", *, earlier: bool = False) -> None:
         self._folder = folder
         self._wanted = wanted
+        self._earlier = earlier
         self._followers: dict[LogFile, Follower] = {}
         self._first_lives: dict[tuple[str, str], int] = {}
 
-    def news(self, *, last_call: bool = False) -> Iterator[tuple[str, list[str]]]:
-        """Pod and new lines."""
+    def news(self, *, last_call: bool = False) -> Iterator[tuple[LogFile, list[str]]]:
+        """Log and new lines."""
         found = [one for one in log_files(self._folder) if fnmatchcase(one.pod, self._wanted)]
         newest = {(one.pod, one.container): one.life for one in found}  # in order: the last is the newest
         for one in found:
             life = newest[one.pod, one.container]
-            if one.life < self._first_lives.setdefault((one.pod, one.container), life):
+            if one.life < self._first_lives.setdefault((one.pod, one.container), 0 if self._earlier else life):
                 continue
             follower = self._followers.setdefault(one, Follower(self._folder / one.name))
-            yield one.pod, list(follower.lines(last_call=last_call or one.life < life))
+            yield one, list(follower.lines(last_call=last_call or one.life < life))
 
     def bars(self) -> Iterator[tuple[str, str]]:
         """Pod and newest state of the progress bars that go on."""

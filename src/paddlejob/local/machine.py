@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from paddlejob.api import Job
-from paddlejob.core import Action, Child, Create, Delete, Etcd, Observed, Touch, Update, observe
+from paddlejob.core import Action, Child, Create, Delete, Etcd, Observed, Scheduling, Touch, Update, observe
 from paddlejob.core.actions import Body
 from paddlejob.core.children import KindName
 from paddlejob.core.config_maps import CONFIG_MAPS
@@ -51,7 +51,8 @@ class Machine:
         for name in [name for name, pod in self.pods.items() if pod.gone]:
             self.pods.pop(name).forget()
         pods = tuple(pod.snapshot() for pod in self.pods.values())
-        return observe(job, (*pods, *self.kept), etcd=etcd)
+        seen = observe(job, (*pods, *self.kept), etcd=etcd)
+        return msgspec.structs.replace(seen, scheduling=Scheduling(local=True))
 
     @property
     def kept(self) -> tuple[Child, ...]:

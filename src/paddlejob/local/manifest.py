@@ -25,6 +25,8 @@ class Manifest(msgspec.Struct, frozen=True):
     job: Job
     maps: dict[str, Data] = {}
     """What pods may refer to, by kind and name: ConfigMap/settings."""
+    notes: tuple[str, ...] = ()
+    """What the person should know of how the file was read."""
 
     @property
     def folder(self) -> Path:
@@ -33,7 +35,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def read_manifest(path: Path) -> Manifest:
     documents = read_file(path)
-    return _manifest(path, only_job(path, documents), [one.body for one in documents])
+    made = _manifest(path, only_job(path, documents), [one.body for one in documents])
+    return msgspec.structs.replace(made, notes=tuple(note for one in documents for note in one.notes))
 
 
 def as_manifest(path: Path, documents: list[Json]) -> Manifest:

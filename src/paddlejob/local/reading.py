@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 import yaml
 
+from paddlejob.api.kubeflow import convert, is_of_kubeflow, source_of
 from paddlejob.api.mistakes import Json, Mistake, misshapen, mistakes, shown
 from paddlejob.api.mistakes import Path as FieldPath
 from paddlejob.api.names import API_VERSION, KIND
@@ -41,16 +42,24 @@ class Document(msgspec.Struct, frozen=True):
 
     body: Json
     line: int = 0
+    converted: bool = False
+    notes: tuple[str, ...] = ()
+    """What is to be known of a job that was converted."""
 
     @property
     def kind(self) -> object:
         return self.body.get("kind")
 
 
-class _Found(msgspec.Struct, frozen=True, order=True):
+class Misplaced(msgspec.Struct, frozen=True, order=True):
+    """A mistake, and where in the text it stands; lines and columns are counted from 1, 0 means all of it."""
+
     line: int
     column: int
     text: str
+
+    def within(self, source: str) -> str:
+        return f"{source}:{self.line}:{self.column}: {self.text}" if self.line else f"{source}: {self.text}"
 
 
 def read_file(path: Path) -> list[Document]:
@@ -65,24 +74,32 @@ def read_file(path: Path) -> list[Document]:
 
 def read_text(text: str, source: str) -> list[Document]:
     """All objects, Lists opened; `source` names the text in messages."""
+    documents, found = parse_text(text)
+    if found:
+        lines = [one.within(source) for one in found]
+        raise Invalid("\n".join([f"{source}: {len(lines)} mistakes", *lines] if len(lines) > 1 else lines))
+    return documents
+
+
+def parse_text(text: str) -> tuple[list[Document], list[Misplaced]]:
+    """All objects, and all that is wrong with them, in order."""
     documents: list[Document] = []
-    found: list[_Found] = []
+    found: list[Misplaced] = []
     loader = _Loader(text)
     try:
         while loader.check_node():
             node = loader.get_node()
             found += _tidied(node, (), {})
             for path, one in _opened(loader.construct_document(node)):
-                documents.append(Document(one if isinstance(one, dict) else {}, _at(node, path)[0].line + 1))
-                found += [_found(node, path, wrong) for wrong in _wrong(one)]
+                line = _at(node, path)[0].line + 1
+                document, wrong = _understood(one, line)
+                documents.append(document)
+                found += [_found(node, path, each) for each in wrong]
     except yaml.YAMLError as error:
-        raise Invalid(_not_yaml(error, text, source)) from error
+        return documents, [_not_yaml(error, text)]
     finally:
         loader.dispose()
-    if found:
-        lines = [f"{source}:{one.line}:{one.column}: {one.text}" for one in sorted(found)]
-        raise Invalid("\n".join([f"{source}: {len(lines)} mistakes", *lines] if len(lines) > 1 else lines))
-    return documents
+    return documents, sorted(found)
 
 
 def only_job(source: object, documents: list[Document]) -> Json:
@@ -106,6 +123,17 @@ def _opened(body: Any) -> Iterator[tuple[FieldPath, Any]]:
         yield (), body
 
 
+def _understood(one: Any, line: int) -> tuple[Document, list[Mistake]]:
+    if not is_of_kubeflow(one):
+        return Document(one if isinstance(one, dict) else {}, line), _wrong(one)
+    made = convert(one)
+    # Until its shape is right, what becomes of it says nothing.
+    wrong = [*made.mistakes] or [
+        msgspec.structs.replace(each, path=source_of(each.path)) for each in mistakes(made.document)
+    ]
+    return Document(made.document, line, True, made.notes), wrong
+
+
 def _wrong(one: Any) -> list[Mistake]:
     if not isinstance(one, dict):
         return [Mistake((), "an object is a mapping that begins with apiVersion and kind")]
@@ -121,7 +149,7 @@ def _wrong(one: Any) -> list[Mistake]:
     return list(misshapen(known, {"type": "object", "properties": _ANY, "required": list(_ANY)}))
 
 
-def _tidied(node: yaml.Node, path: FieldPath, seen: dict[int, bool]) -> Iterator[_Found]:
+def _tidied(node: yaml.Node, path: FieldPath, seen: dict[int, bool]) -> Iterator[Misplaced]:
     """Makes all keys text, as in JSON; tells keys that stand twice. `seen` says of nodes whether all is seen."""
     if not seen.get(id(node), True):
         raise yaml.composer.ComposerError(problem="an anchor contains itself", problem_mark=node.start_mark)
@@ -136,7 +164,7 @@ def _tidied(node: yaml.Node, path: FieldPath, seen: dict[int, bool]) -> Iterator
     seen[id(node)] = True
 
 
-def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool]) -> Iterator[_Found]:
+def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool]) -> Iterator[Misplaced]:
     lines: dict[str, int] = {}
     for key, value in node.value:
         at = (*path, str(key.value))
@@ -146,17 +174,17 @@ def _tidied_keys(node: yaml.MappingNode, path: FieldPath, seen: dict[int, bool])
         key.tag = "tag:yaml.org,2002:str"
         line, column = key.start_mark.line + 1, key.start_mark.column + 1
         if key.value in lines:
-            yield _Found(line, column, f"{shown(at)} is set twice, first at line {lines[key.value]}: keep one")
+            yield Misplaced(line, column, f"{shown(at)} is set twice, first at line {lines[key.value]}: keep one")
         lines.setdefault(key.value, line)
 
 
-def _found(document: yaml.Node, around: FieldPath, wrong: Mistake) -> _Found:
+def _found(document: yaml.Node, around: FieldPath, wrong: Mistake) -> Misplaced:
     wrong = msgspec.structs.replace(wrong, path=(*around, *wrong.path))
     mark, node = _at(document, wrong.path)
     text = str(wrong)
     if wrong.written and isinstance(node, yaml.ScalarNode) and not node.style:
         text = text.replace(wrong.written, node.value)  # `yes` and 010 as they were written, not as true and 8
-    return _Found(mark.line + 1, mark.column + 1, text)
+    return Misplaced(mark.line + 1, mark.column + 1, text)
 
 
 def _at(node: yaml.Node, path: FieldPath) -> tuple[yaml.Mark, yaml.Node | None]:
@@ -176,10 +204,10 @@ def _at(node: yaml.Node, path: FieldPath) -> tuple[yaml.Mark, yaml.Node | None]:
     return mark, node
 
 
-def _not_yaml(error: yaml.YAMLError, text: str, source: str) -> str:
+def _not_yaml(error: yaml.YAMLError, text: str) -> Misplaced:
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return f"{source}: is not YAML: {' '.join(str(error).split())}"
+        return Misplaced(0, 0, f"is not YAML: {' '.join(str(error).split())}")
     problem = getattr(error, "problem", None) or "it ends too early"
     line = [*text.splitlines(), ""][mark.line]
     if "\t" in line[: mark.column + 1] and not line[: mark.column].strip():
@@ -188,4 +216,4 @@ def _not_yaml(error: yaml.YAMLError, text: str, source: str) -> str:
         problem += ": put a value that contains a colon in quotes, or check the indentation"
     elif not line:
         problem += ": it ends in the middle: is a bracket or quote left open?"
-    return f"{source}:{mark.line + 1}:{mark.column + 1}: is not YAML: {problem}"
+    return Misplaced(mark.line + 1, mark.column + 1, f"is not YAML: {problem}")

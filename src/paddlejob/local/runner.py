@@ -186,7 +186,8 @@ class Runner:
 
 
 def here(job: Job, first_port: int | None) -> Job:
-    """The job as it runs on this machine: found by address even if it asks for names, for there are none here."""
+    """The job as it runs on this machine: found by address even if it asks for names, for there are none here, and
+    whoever else runs it on a cluster."""
     annotations = dict(job.metadata.annotations)
     if first_port is not None:
         annotations[ANNOTATION_PORTS] = str(first_port)
@@ -200,7 +201,7 @@ def here(job: Job, first_port: int | None) -> Job:
         annotations=annotations,
     )
     intranet: Intranet = "Host" if job.spec.network == "Host" else "PodIP"
-    return Job(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet))
+    return Job(metadata=meta, spec=msgspec.structs.replace(job.spec, intranet=intranet, managed_by=None))
 
 
 def _now() -> datetime:

@@ -22,13 +22,15 @@ from paddlejob.errors import Invalid, PaddleJobError
 from paddlejob.kube import Client, Reflector, Resource, Store, load_config
 from paddlejob.kube import errors as kube
 from paddlejob.kube import store as kube_store
+from paddlejob.kube.events import Skipped
 from paddlejob.kube.objects import Object
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.operator.resources import JOBS, PODS
 from paddlejob.places.applying import Beside
 from paddlejob.places.job_logs import follow_job_logs, job_logs
-from paddlejob.places.place import Change, Description, Event, Found, Json, Line, Wanted, loop
+from paddlejob.places.place import Change, Description, Event, Found, Json, Line, PodChange, Wanted, loop
 from paddlejob.places.refusals import explained, explanation, no_namespace
+from paddlejob.places.visible import visible_namespaces
 
 T = TypeVar("T", bound=Object)
 # What going on and asking again cannot mend.
@@ -89,12 +91,16 @@ class Cluster:
         await beside.adopt(made.job)
         return made
 
-    async def _create(self, document: Mapping[str, Any], into: str) -> Found:
+    async def check(self, description: Description) -> None:
+        namespace, _ = _named(Key(description.namespace or self.namespace, description.name))
+        await self._create(description.document, namespace, dryRun="All")
+
+    async def _create(self, document: Mapping[str, Any], into: str, **options: str) -> Found:
         """A field that the cluster does not know is refused, not dropped."""
         meta = document["metadata"]
         body = {**document, "metadata": {**meta, "namespace": into}}
         with explained(f"submit job {meta['name']} to namespace {into}", name=meta["name"], namespace=into):
-            params = {"fieldValidation": "Strict"}
+            params = {"fieldValidation": "Strict", **options}
             return self._decoded(await self.client.request("POST", JOBS.path(into), params=params, body=body))
 
     async def get(self, key: Key) -> Found:
@@ -142,6 +148,9 @@ class Cluster:
             document=document,
         )
 
+    async def namespaces(self) -> tuple[str | None, ...]:
+        return await visible_namespaces(self.client, self.namespace)
+
     async def has_namespace(self, namespace: str) -> bool:
         """Whether it is there; who may not know is told yes."""
         try:
@@ -163,11 +172,14 @@ class Cluster:
                 key = known.metadata.key if known else Key(namespace or "", name or "")
                 yield key, self._found(one.after) if one.after else None
 
-    def watch_pods(self, job: Job) -> AsyncGenerator[kube_store.Change[Pod], None]:
-        """Every change of the job's pods, those of later attempts too."""
+    async def watch_pods(self, job: Job) -> AsyncGenerator[PodChange, None]:
         namespace, name = job.metadata.key
         tried = f"watch the pods of job {name} in namespace {namespace}"
-        return self._watch(PODS, namespace, tried, selector=f"{LABEL_JOB}={name}")
+        async with aclosing(self._watch(PODS, namespace, tried, selector=f"{LABEL_JOB}={name}")) as changes:
+            async for one in changes:
+                known = one.after or one.before
+                if known is not None and known.metadata.controller_uid == job.metadata.uid:
+                    yield known.metadata.uid, one.after
 
     async def _watch(
         self, resource: Resource[T], namespace: str | None, tried: str, *, selector: str = "", fields: str = ""
@@ -183,9 +195,9 @@ class Cluster:
             if isinstance(error, kube.KubeError) and hopeless:
                 news.put_nowait(error)
 
-        def unreadable(_: str, error: Exception) -> None:
-            if fields and isinstance(error, kube.KubeError):
-                news.put_nowait(error)
+        def unreadable(skipped: Skipped) -> None:
+            if fields:
+                news.put_nowait(skipped.error)
 
         reflector = Reflector(
             self.client,

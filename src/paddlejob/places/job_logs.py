@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddlejob.api import Job
-from paddlejob.api.names import LABEL_INDEX, LABEL_RES_TYPE
+from paddlejob.api.names import LABEL_ATTEMPT, LABEL_INDEX, LABEL_RES_TYPE
 from paddlejob.core.children import Pod
 from paddlejob.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.kube.tasks import cancelled_and_joined
 from paddlejob.places.log_lines import log_lines, main_container
-from paddlejob.places.place import Line, Wanted, life
+from paddlejob.places.place import Heading, Line, Wanted, life
 from paddlejob.places.refusals import explained
 
 if TYPE_CHECKING:
@@ -75,9 +75,8 @@ async def _follow(
 
     async def look() -> None:
         first = {_key(pod) for pod in await cluster.pods(job)}
-        async for change in cluster.watch_pods(job):
-            pod = change.after
-            if pod is None or pod.metadata.controller_uid != job.metadata.uid or not takes(wanted, pod):
+        async for _, pod in cluster.watch_pods(job):
+            if pod is None or not takes(wanted, pod):
                 continue
             key = _key(pod)
             if key is not None and key not in opened:
@@ -122,6 +121,8 @@ async def _catch_up(cluster: Cluster, job: Job, wanted: Wanted, opened: dict[Key
 async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """The lines of the container that trains."""
     namespace, name = pod.metadata.key
+    if wanted.attempts:
+        yield Heading(name, str(_number(pod)))
     try:
         with explained(f"read the log of pod {name} in namespace {namespace}", namespace=namespace):
             async with aclosing(log_lines(cluster.client, pod, wanted)) as lines:
@@ -132,6 +133,13 @@ async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[
     except Invalid as error:
         if "is waiting to start" not in str(error):
             raise
+
+
+def _number(pod: Pod) -> int:
+    """Which log of a pod of this name it is: later attempts and restarted containers have later ones."""
+    attempt = pod.metadata.labels.get(LABEL_ATTEMPT, "")
+    key = _key(pod)
+    return 1 + (int(attempt) if attempt.isdecimal() else 0) + (key[1] if key else 0)
 
 
 def _key(pod: Pod) -> Key | None:

@@ -38,6 +38,10 @@ class Bar(Line):
     """The current state of a progress bar. Its line is not finished; when it is, it comes as a `Line`."""
 
 
+class Heading(Line):
+    """A log begins here: that of a pod of this name, which `text` numbers, from 1 on."""
+
+
 class Event(NamedTuple):
     """What happened to a job, when, and how serious it is (Normal or Warning)."""
 
@@ -53,7 +57,8 @@ class Event(NamedTuple):
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Which log lines: of which role, of which pod (`index`), how many last lines, of how many last seconds (`since`).
 
-    `bars`: also the current state of progress bars.
+    `bars`: also the current state of progress bars. `attempts`: also the logs of earlier attempts, where they are kept,
+    and a `Heading` before each log.
     """
 
     follow: bool = False
@@ -62,6 +67,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     tail: int | None = None
     since: float | None = None
     bars: bool = False
+    attempts: bool = False
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -109,6 +115,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Change = tuple[Key, Found | None]
+PodChange = tuple[str, Pod | None]
 
 
 class Place(Protocol):
@@ -131,6 +138,10 @@ class Place(Protocol):
 
     async def __aexit__(self, *error: object) -> None: ...
 
+    async def check(self, description: Description) -> None:
+        """Raises what `submit` would raise, as far as that can be known, and changes nothing."""
+        ...
+
     async def submit(self, description: Description) -> Found: ...
 
     async def get(self, key: Key) -> Found: ...
@@ -143,7 +154,15 @@ class Place(Protocol):
         """Every job once, then every change, without end; None means that the job does not exist (any more)."""
         ...
 
+    async def namespaces(self) -> tuple[str | None, ...]:
+        """The namespaces whose jobs the person may list; None stands for all of them."""
+        ...
+
     async def pods(self, job: Job) -> tuple[Pod, ...]: ...
+
+    def watch_pods(self, job: Job) -> AsyncGenerator[PodChange, None]:
+        """Every pod of the job by its UID, those of later attempts too; then every change, None when one is gone."""
+        ...
 
     async def events(self, job: Job) -> tuple[Event, ...]:
         """Oldest first."""

@@ -20,6 +20,8 @@ import msgspec
 
 import paddlejob
 from paddlejob.api import Job
+from paddlejob.core import Scheduling
+from paddlejob.core.gang import gang_of
 from paddlejob.core.ports import ports_needed
 from paddlejob.errors import PaddleJobError
 from paddlejob.local.addresses import find_endpoints
@@ -110,21 +112,28 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
             raise PaddleJobError(f"cannot start a runner on this machine: {said[-1] if said else 'it ended'}")
 
 
-def prepare(asked: Asked) -> Start:
-    """Check everything that can be checked without changing anything, then claim the job's folder."""
+def surroundings(asked: Asked) -> tuple[Surroundings, str]:
+    """Checks everything that can be checked without changing anything. What the job finds here, and advice."""
     job = here(asked.manifest.job, None)
     env = {"PYTHONUNBUFFERED": "1", **os.environ}  # lines appear when they are printed
     programs, advice = _programs(asked, env)
     around = Surroundings(Path(), env, asked.command, asked.volumes, asked.etcd, programs)
     with tempfile.TemporaryDirectory() as trial:
         check(job, asked.manifest, msgspec.structs.replace(around, folder=Path(trial)))
+    return around, advice
+
+
+def prepare(asked: Asked) -> Start:
+    """Check it, then claim the job's folder."""
+    job = here(asked.manifest.job, None)
+    around, advice = surroundings(asked)
     folder = Folder.of(root(os.environ), *job.metadata.key)
     return Start(
         manifest=asked.manifest,
         around=msgspec.structs.replace(around, folder=folder.path),
         lock=folder.claim().fd,
         one_address=asked.one_address or job.spec.network == "Host",  # pods on a host's network share its address
-        advice=advice,
+        advice="; ".join(one for one in (advice, _without_effect(asked.manifest.job)) if one),
     )
 
 
@@ -138,6 +147,13 @@ def _programs(asked: Asked, env: dict[str, str]) -> tuple[str, str]:
     if b"python" not in msgspec.json.encode(words):
         return "", ""
     return "", HOW_TO_GET_AN_ELASTIC_ONE if elastic else HOW_TO_GET_ONE
+
+
+def _without_effect(job: Job) -> str:
+    """What nobody heeds on this machine."""
+    return (
+        "" if gang_of(job, Scheduling()) is None else "pods are not gang-scheduled on this machine: all start at once"
+    )
 
 
 def main() -> None:

@@ -21,9 +21,22 @@ from paddlejob.api.names import ROLES
 from paddlejob.core.children import Pod
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
+from paddlejob.local.logfiles import LogFile
 from paddlejob.local.state import NAMESPACE, Folder, State, explained, find, folders, root
 from paddlejob.local.supervisor.proc import is_alive
-from paddlejob.places.place import Bar, Change, Description, Event, Found, Json, Line, Wanted, loop
+from paddlejob.places.place import (
+    Bar,
+    Change,
+    Description,
+    Event,
+    Found,
+    Heading,
+    Json,
+    Line,
+    PodChange,
+    Wanted,
+    loop,
+)
 
 if TYPE_CHECKING:
     from paddlejob.local.manifest import Manifest
@@ -46,6 +59,12 @@ class ThisMachine:
         return self
 
     async def __aexit__(self, *error: object) -> None: ...
+
+    async def check(self, description: Description) -> None:
+        from paddlejob.places.start import Asked, surroundings  # noqa: PLC0415 - only who starts a job pays for it
+
+        with explained():
+            surroundings(Asked(manifest=_manifest(description), volumes=self._volumes, ours=self._ours))
 
     async def submit(self, description: Description) -> Found:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it
@@ -93,8 +112,24 @@ class ThisMachine:
                         yield key, one
                 known, first = now, False
 
+    async def namespaces(self) -> tuple[str | None, ...]:
+        return (None,)
+
     async def pods(self, job: Job) -> tuple[Pod, ...]:
         return self._state(job.metadata.key)[1].pods
+
+    async def watch_pods(self, job: Job) -> AsyncGenerator[PodChange, None]:
+        folder, _ = self._state(job.metadata.key)
+        known: dict[str, Pod | None] = {}
+        async with aclosing(_looks()) as looks:
+            async for _ in looks:
+                state = folder.read()
+                own = state is not None and state.job.metadata.uid == job.metadata.uid
+                now: dict[str, Pod | None] = {one.metadata.uid: one for one in (state.pods if state and own else ())}
+                for uid, pod in {**dict.fromkeys(known), **now}.items():
+                    if known.get(uid) != pod:
+                        yield uid, pod
+                known = now
 
     async def events(self, job: Job) -> tuple[Event, ...]:
         return tuple(Event(one.at, one.type, one.reason, one.note) for one in self._state(job.metadata.key)[1].events)
@@ -104,17 +139,20 @@ class ThisMachine:
             raise errors.NotHere("logs on this machine have no timestamps: use --tail instead of --since")
         role, index = "*" if wanted.role == "all" else wanted.role, "*" if wanted.index is None else wanted.index
         folder, _ = self._state(job.metadata.key)
-        following = Logs(folder.logs, f"{job.metadata.name}-{role}-{index}")
-        tail = wanted.tail
+        following = Logs(folder.logs, f"{job.metadata.name}-{role}-{index}", earlier=wanted.attempts)
+        tail, begun = wanted.tail, set[LogFile]()
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 state = folder.read()
                 if state and state.job.metadata.uid != job.metadata.uid:
                     return  # another of the same name
                 over = not wanted.follow or state is None or not state.alive
-                for pod, lines in following.news(last_call=over):
+                for log, lines in following.news(last_call=over):
+                    if wanted.attempts and log not in begun:
+                        begun.add(log)
+                        yield Heading(log.pod, str(log.life + 1))
                     for text in lines[-tail:] if tail else lines:
-                        yield Line(pod, text)
+                        yield Line(log.pod, text)
                 for pod, text in following.bars() if wanted.bars else ():
                     yield Bar(pod, text)
                 if over:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -130,5 +131,7 @@ def read(source: str | Path) -> Description:
 
 def _described(documents: list[Document], source: str) -> Description:
     job = only_job(source, documents)
+    for each in (note for one in documents for note in one.notes):
+        warnings.warn(f"{source}: {each}", stacklevel=4)
     beside = tuple(one.body for one in documents if one.body is not job)
     return Description(job, beside, str(Path(source).resolve()))

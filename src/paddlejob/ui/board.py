@@ -1,0 +1,146 @@
+"""All jobs of all places, kept up to date, and told to every page that is open.
+
+Changes are collected for a moment and encoded once for all pages. A page that does not keep up is told everything anew
+instead of being queued for without end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import msgspec
+
+from paddlejob.errors import PaddleJobError
+from paddlejob.kube.tasks import TaskGroup
+from paddlejob.places.place import Place
+from paddlejob.ui.rows import At, Row, name_of, row
+
+# Seconds between two messages, and before a place that refused us is asked again.
+TICK = 0.2
+RETRY = 5.0
+# Messages that a page may be behind.
+MOST_BEHIND = 32
+
+
+class PlaceState(msgspec.Struct, frozen=True, kw_only=True):
+    """What the page says of a place: whether its jobs are known, and what is wrong with it."""
+
+    name: str
+    known: bool = False
+    trouble: str = ""
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """`whole`: these are all the jobs; otherwise those that changed, and those that are gone."""
+
+    whole: bool
+    jobs: tuple[Row, ...]
+    gone: tuple[At, ...] = ()
+    places: tuple[PlaceState, ...]
+
+
+class Board:
+    def __init__(self, places: Sequence[Place], namespace: str | None) -> None:
+        self._places = places
+        self._namespace = namespace
+        self._rows: dict[At, Row] = {}
+        self._states = {name_of(one): PlaceState(name=name_of(one)) for one in places}
+        self._changed: set[At] = set()
+        self._news = asyncio.Event()
+        self._pages: set[asyncio.Queue[bytes]] = set()
+
+    async def run(self) -> None:
+        async with TaskGroup() as tasks:
+            tasks.create_task(self._tell())
+            for place in self._places:
+                tasks.create_task(self._keep(place))
+
+    async def page(self) -> AsyncGenerator[bytes, None]:
+        """Everything, then every change."""
+        queue: asyncio.Queue[bytes] = asyncio.Queue(MOST_BEHIND)
+        self._pages.add(queue)
+        try:
+            yield self._encoded(whole=True)
+            while True:
+                yield await queue.get()
+        finally:
+            self._pages.discard(queue)
+
+    async def _keep(self, place: Place) -> None:
+        """The jobs of one place; whatever it refuses is said and asked for again."""
+        while True:
+            try:
+                chosen = (self._namespace,) if self._namespace else await place.namespaces()
+                await asyncio.gather(*(self._first(place, one) for one in chosen))
+                self._state(name_of(place), known=True)
+                await self._watch_all(place, chosen)
+            except PaddleJobError as error:
+                self._state(name_of(place), trouble=str(error))
+            await asyncio.sleep(RETRY)
+
+    async def _first(self, place: Place, namespace: str | None) -> None:
+        """What is there now: a watch does not say what has gone since another ended, nor what is wrong."""
+        name = name_of(place)
+        found = {one.at: one for one in (row(name, each) for each in await place.list(namespace))}
+        known = [at for at in self._rows if at.place == name and namespace in (None, at.namespace)]
+        for at in (*known, *found):
+            self._set(at, found.get(at))
+
+    async def _watch_all(self, place: Place, namespaces: Sequence[str | None]) -> None:
+        watching = [asyncio.ensure_future(self._watch(place, one)) for one in namespaces]
+        try:
+            await asyncio.gather(*watching)
+        finally:
+            for one in watching:
+                one.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
+
+    async def _watch(self, place: Place, namespace: str | None) -> None:
+        name = name_of(place)
+        async with aclosing(place.watch(namespace)) as changes:
+            async for key, now in changes:
+                self._set(At(name, *key), row(name, now) if now else None)
+
+    def _set(self, at: At, now: Row | None) -> None:
+        if self._rows.get(at) == now:
+            return
+        if now is None:
+            del self._rows[at]
+        else:
+            self._rows[at] = now
+        self._changed.add(at)
+        self._news.set()
+
+    def _state(self, name: str, *, known: bool | None = None, trouble: str = "") -> None:
+        before = self._states[name]
+        now = PlaceState(name=name, known=before.known if known is None else known, trouble=trouble)
+        if now != before:
+            self._states[name] = now
+            self._news.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            message = self._encoded(whole=False)
+            self._changed.clear()
+            for queue in self._pages:
+                if queue.full():
+                    while not queue.empty():
+                        queue.get_nowait()
+                    queue.put_nowait(self._encoded(whole=True))
+                else:
+                    queue.put_nowait(message)
+            await asyncio.sleep(TICK)
+
+    def _encoded(self, *, whole: bool) -> bytes:
+        chosen = self._rows if whole else self._changed
+        news = News(
+            whole=whole,
+            jobs=tuple(self._rows[at] for at in chosen if at in self._rows),
+            gone=tuple(at for at in chosen if at not in self._rows),
+            places=tuple(self._states.values()),
+        )
+        return msgspec.json.encode(news)

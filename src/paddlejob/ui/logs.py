@@ -1,0 +1,92 @@
+"""What pods print, to the page as it comes and to a file as a whole.
+
+Lines go out in batches. A page that is slow slows down the reading: nothing is collected without end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import msgspec
+from aiohttp import web
+
+from paddlejob.api import Job
+from paddlejob.errors import Invalid
+from paddlejob.kube.tasks import cancelled_and_joined
+from paddlejob.places.place import Heading, Place, Wanted
+from paddlejob.terminal import plain
+
+# Seconds between two batches, lines in one, and characters of a line that a page shows.
+TICK = 0.1
+MOST_LINES = 2000
+LONGEST_LINE = 8000
+
+# Pod, number of its log, and text; without text it is a heading.
+Entry = tuple[str, int, str] | tuple[str, int]
+
+
+def wanted_logs(query: dict[str, str], *, follow: bool) -> Wanted:
+    """As the page asks for them."""
+    said = {
+        "role": query.get("role", "all"),
+        **{name: int(query[name]) for name in ("index", "tail") if query.get(name, "").isdecimal()},
+    }
+    try:
+        return msgspec.convert({**said, "follow": follow, "attempts": True}, Wanted)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"cannot read logs: {error}") from error
+
+
+async def log_batches(place: Place, job: Job, wanted: Wanted) -> AsyncGenerator[tuple[str, bytes], None]:
+    """Kind and JSON of each message: `lines`, and `end` when no more will come."""
+    queue: asyncio.Queue[Entry] = asyncio.Queue(MOST_LINES)
+    reading = asyncio.ensure_future(_read(place, job, wanted, queue))
+    try:
+        while not (reading.done() and queue.empty()):
+            lines = [queue.get_nowait() for _ in range(queue.qsize())]
+            if lines:
+                yield "lines", msgspec.json.encode(lines)
+            if len(lines) < MOST_LINES:
+                await asyncio.wait({reading}, timeout=TICK)
+        reading.result()
+        yield "end", b"{}"
+    finally:
+        await cancelled_and_joined(reading)
+
+
+async def _read(place: Place, job: Job, wanted: Wanted, into: asyncio.Queue[Entry]) -> None:
+    numbers: dict[str, int] = {}
+    async with aclosing(place.logs(job, wanted)) as lines:
+        async for line in lines:
+            if isinstance(line, Heading):
+                numbers[line.pod] = int(line.text)
+                await into.put((line.pod, numbers[line.pod]))
+                continue
+            text = line.text if len(line.text) <= LONGEST_LINE else f"{line.text[:LONGEST_LINE]} …"
+            await into.put((line.pod, numbers.get(line.pod, 1), text))
+
+
+async def download(request: web.Request, place: Place, job: Job, wanted: Wanted) -> web.StreamResponse:
+    """Plain text, one line as `paddlejob logs` prints it."""
+    response = web.StreamResponse(
+        headers={
+            "Content-Type": "text/plain; charset=utf-8",
+            "Content-Disposition": f'attachment; filename="{job.metadata.name}.log"',
+        }
+    )
+    await response.prepare(request)
+    async with aclosing(place.logs(job, wanted)) as lines:
+        pieces: list[str] = []
+        async for line in lines:
+            pieces.append(
+                f"==== {line.pod}, start {line.text} ====\n"
+                if isinstance(line, Heading)
+                else f"[{line.pod}] {plain(line.text)}\n"
+            )
+            if len(pieces) == MOST_LINES:
+                await response.write("".join(pieces).encode())
+                pieces = []
+        await response.write("".join(pieces).encode())
+    return response

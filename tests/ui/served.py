@@ -1,0 +1,92 @@
+"""`paddlejob ui` as a person starts it, and questions to it that no browser of ours would ask."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.cluster.waiting import wait_until
+
+ADDRESS = re.compile(r"http://\S+/\?token=(\S+)")
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+@dataclass(frozen=True)
+class Served:
+    """`address` is what it printed."""
+
+    address: str
+    pid: int
+    said: Path
+
+    @property
+    def token(self) -> str:
+        found = ADDRESS.search(self.address)
+        assert found
+        return found[1]
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).netloc
+
+    def cookie(self) -> str:
+        """What a browser gets at its first visit."""
+        answer = self.ask("GET", f"/?token={self.token}")
+        assert answer.status == 303, answer
+        return answer.headers["Set-Cookie"].partition(";")[0]
+
+    def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
+        """One request, exactly as given; header names are written with underscores."""
+        connection = http.client.HTTPConnection(self.host, timeout=20)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.putrequest(method, path, skip_host="Host" in named)
+            for name, value in named.items():
+                connection.putheader(name, value)
+            if body is not None:
+                connection.putheader("Content-Length", str(len(body.encode())))
+            connection.endheaders(body.encode() if body is not None else None)
+            answer = connection.getresponse()
+            stream = answer.headers.get("Content-Type") == "text/event-stream"
+            text = (answer.read1() if stream else answer.read()).decode()
+            return Answer(answer.status, dict(answer.headers), text)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(env: Mapping[str, str], folder: Path, *args: str) -> Iterator[Served]:
+    """Ended, as by Ctrl-C, with the block."""
+    said = folder / "said"
+    with said.open("wb") as output:
+        command = [sys.executable, "-m", "paddlejob", "ui", "--no-browser", *args]
+        process = subprocess.Popen(command, env=dict(env), stdout=output, stderr=output)
+
+    def printed() -> re.Match[str] | None:
+        assert process.poll() is None, said.read_text()
+        return ADDRESS.search(said.read_text())
+
+    try:
+        found = wait_until(printed)
+        assert found is not None
+        yield Served(found[0], process.pid, said)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0, said.read_text()
+        assert "Traceback" not in said.read_text(), said.read_text()
+    finally:
+        process.kill()
+        process.wait()

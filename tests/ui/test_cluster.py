@@ -1,0 +1,173 @@
+"""The page over jobs of a real API server, with a person's own rights, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.kubelet import Kubelet
+from tests.cli.person import Person
+from tests.cluster.waiting import wait_until
+from tests.operator.process import OperatorProcess
+from tests.scenarios.desk import Desk, Json, a_job, a_role
+from tests.ui.browser import Visitor
+from tests.ui.conftest import Visit
+from tests.ui.served import Served, serving
+
+
+@pytest.fixture
+def shown(person: Person, tmp_path: Path) -> Iterator[Served]:
+    with serving(person.env, tmp_path) as started:
+        yield started
+
+
+@pytest.fixture
+def page(visit: Visit, shown: Served) -> Visitor:
+    return visit(shown.address)
+
+
+def answer(page: Visitor, button: str) -> None:
+    page.page.get_by_role("dialog").get_by_role("button", name=button).click()
+
+
+def test_a_job_is_seen_from_its_stall_to_its_end(
+    page: Visitor, desk: Desk, operator: OperatorProcess, person: Person
+) -> None:
+    assert operator.exit_code is None
+    stuck = a_role(2)
+    stuck["template"]["spec"]["nodeSelector"] = {"no-such": "node"}
+    desk.submit(a_job("waits", worker=stuck))
+    desk.submit(a_job("train", ps=a_role(1)))
+    row = page.page.locator("tr", has=page.page.get_by_role("link", name="waits", exact=True))
+    row.get_by_text("Unschedulable").wait_for()
+    assert desk.namespace in page.page.locator("tr", has=page.page.get_by_role("link", name="train")).inner_text()
+    page.job("waits")
+    said = person.pipes("describe", "waits").fine().out
+    why = next(line for line in said.splitlines() if line.startswith("Why:"))[11:].strip()
+    wait_until(lambda: page.page.locator(".why p").inner_text() == why)
+    page.page.keyboard.press("Escape")
+    page.job("train")
+    page.page.locator(".state", has_text="Running").wait_for()
+    page.page.locator(".moments .placed").wait_for()
+    nodes = {one["spec"]["nodeName"] for name, one in desk.pods().items() if name.startswith("train-")}
+    assert nodes <= set(page.page.locator(".pods tbody td:nth-child(3)").all_inner_texts())
+    desk.steer("train-worker-1", ends="failed", exit_code="7", last_lines="out of luck")
+    page.page.locator(".state", has_text="Failed").wait_for()
+    page.sees("train-worker-1, exit code 7")
+    assert page.page.locator(".failure pre").inner_text() == "out of luck"
+    page.page.locator(".events").get_by_text("Failed", exact=True).wait_for()
+    assert page.page.locator(".moments .what").all_inner_texts()[0] == "Created"
+
+
+def test_jobs_are_suspended_resumed_scaled_and_deleted_each_asked_back(
+    page: Visitor, desk: Desk, operator: OperatorProcess
+) -> None:
+    assert operator.exit_code is None
+    desk.submit(a_job("plain"))
+    desk.submit(a_job("grows", elastic=1, worker={**a_role(2), "requests": 1, "limits": 4}))
+    page.job("plain")
+    page.page.locator(".state", has_text="Running").wait_for()
+    page.page.get_by_role("button", name="Suspend").click()
+    answer(page, "Cancel")
+    assert not desk.job("plain")["spec"].get("suspend")
+    page.page.get_by_role("button", name="Suspend").click()
+    answer(page, "Suspend")
+    page.page.locator(".state", has_text="Suspended").wait_for()
+    page.page.get_by_role("button", name="Resume").click()
+    answer(page, "Resume")
+    page.page.locator(".state", has_text="Running").wait_for()
+    page.page.get_by_role("button", name="Delete").click()
+    answer(page, "Delete")
+    page.sees("This job was deleted.")
+    wait_until(lambda: desk.gone("plain"))
+    page.page.keyboard.press("Escape")
+    page.job("grows")
+    page.page.get_by_role("button", name="Scale").click()
+    page.sees("Workers, from 1 to 4; now 2.")
+    page.page.get_by_label("Workers", exact=True).fill("3")
+    answer(page, "Scale")
+    wait_until(lambda: desk.job("grows")["spec"]["worker"]["replicas"] == 3)
+
+
+def test_what_the_api_server_refuses_is_told_before_and_nothing_is_made(page: Visitor, desk: Desk) -> None:
+    desk.submit(a_job("taken"))
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
+    hard = {"count/paddlejobs.batch.paddlepaddle.org": "2"}
+    desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump({**quota, "spec": {"hard": hard}}))
+    page.page.get_by_role("link", name="New job").click()
+    area = page.page.get_by_label("The job as YAML")
+    area.fill(yaml.safe_dump(a_job("taken")))
+    page.sees("taken already exists in namespace")
+    job = a_job("fresh", withGloo=5)
+    area.fill(yaml.safe_dump(job, sort_keys=False))
+    line = yaml.safe_dump(job, sort_keys=False).splitlines().index("  withGloo: 5") + 1
+    page.sees(f"Line {line}: spec.withGloo must be 2 or less, not 5")
+    area.fill(yaml.safe_dump(a_job("fresh")))
+    page.sees("Nothing is wrong with it.")
+    assert desk.gone("fresh")
+    page.page.get_by_role("button", name="Submit").click()
+    page.sees(f"It is submitted to namespace {desk.namespace} of cluster")
+    answer(page, "Submit")
+    page.page.get_by_role("heading", name="fresh", level=1).wait_for()
+    page.sees("no operator has picked it up")
+    assert not desk.gone("fresh")
+
+
+def test_logs_of_pods_on_nodes_are_followed(
+    page: Visitor, desk: Desk, kubelet: Kubelet, operator: OperatorProcess
+) -> None:
+    assert operator.exit_code is None
+    desk.submit(a_job("talk", worker=_talking(2)))
+    desk.in_phase("talk", "Running")
+    kubelet.says(f"{desk.namespace}/talk-worker-0", "\x1b[31mfirst\x1b[0m", "<b>second</b>")
+    page.job("talk")
+    page.tab("Logs")
+    page.sees("<b>second</b>")
+    assert page.page.locator(".line .f1").inner_text() == "first"
+    kubelet.says(f"{desk.namespace}/talk-worker-1", "later")
+    page.page.locator(".line", has_text="later").wait_for()
+    assert page.page.locator(".line", has_text="later").locator(".who").inner_text() == "worker-1"
+
+
+def test_a_person_sees_the_namespaces_that_are_theirs_and_no_others(
+    desk: Desk, person: Person, tmp_path: Path, visit: Visit
+) -> None:
+    """Rights in one namespace and none to list namespaces: that of the kubeconfig is shown."""
+    desk.submit(a_job("mine"))
+    desk.control_plane.add_namespace(other := f"{desk.namespace}-other")
+    Desk(desk.control_plane, other).submit(a_job("theirs"))
+    desk.kubectl("create", "serviceaccount", "reader")
+    desk.kubectl("create", "role", "reader", "--verb=get,list,watch", "--resource=paddlejobs.batch.paddlepaddle.org")
+    desk.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={desk.namespace}:reader")
+    token = desk.control_plane.token_for("reader", desk.namespace)
+    own = desk.control_plane.kubeconfig(tmp_path / "reader", token=token, namespace=desk.namespace)
+    with serving({**person.env, "KUBECONFIG": str(own)}, tmp_path) as shown:
+        page = visit(shown.address)
+        page.page.get_by_role("link", name="mine", exact=True).wait_for()
+        assert page.page.get_by_role("link", name="theirs", exact=True).count() == 0
+        page.job("mine")
+        page.sees("cannot list the pods of job mine")
+    Desk(desk.control_plane, other).delete("theirs")
+
+
+def test_a_cluster_that_cannot_be_reached_is_told_above_this_machines_jobs(
+    desk: Desk, person: Person, tmp_path: Path, visit: Visit
+) -> None:
+    config = yaml.safe_load(Path(person.env["KUBECONFIG"]).read_text())
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    dead = tmp_path / "dead"
+    dead.write_text(yaml.safe_dump(config))
+    assert desk.namespace
+    with serving({**person.env, "KUBECONFIG": str(dead)}, tmp_path) as shown:
+        page = visit(shown.address)
+        page.sees("The cluster: cannot list the jobs in all namespaces")
+        page.sees("No jobs yet")
+
+
+def _talking(replicas: int) -> Json:
+    role = a_role(replicas)
+    role["template"]["spec"]["nodeSelector"] = {"test.paddlejob/talks": "true"}
+    return role
