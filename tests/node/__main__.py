@@ -1,6 +1,6 @@
-"""`make cluster` and `make cluster-down`, step by step: python -m tests.node machine|programs|images|up|load|down.
+"""`make cluster` and `make cluster-down`, step by step: python -m tests.node machine|programs|images|up|load|find|down.
 
-Only one of them at a time works on a cluster. $CLUSTER names another one than the usual.
+Only one of them at a time changes a cluster. $CLUSTER names another one than the usual.
 """
 
 import os
@@ -11,8 +11,7 @@ from contextlib import contextmanager
 
 from tests.cluster.binaries import BinariesMissing, BuildFailed, NodeBinaries, find_all
 from tests.node import images, machine
-from tests.node.cluster import Cluster
-from tests.node.layout import NAME
+from tests.node.cluster import chosen
 from tests.node.namespaces import CommandFailed
 from tools.installer import CannotMake
 
@@ -38,7 +37,7 @@ def build_images() -> None:
 
 def up() -> None:
     machine.prepare(say)
-    cluster = Cluster(os.environ.get("CLUSTER") or NAME)
+    cluster = chosen()
     with _alone(cluster.name):
         if cluster.is_up():
             say("it runs already")
@@ -47,7 +46,7 @@ def up() -> None:
 
 
 def load() -> None:
-    cluster = Cluster(os.environ.get("CLUSTER") or NAME)
+    cluster = chosen()
     with _alone(cluster.name):
         cluster.load([images.operator(say), *images.training(say)], say)
     say("\nTo use it:")
@@ -56,10 +55,20 @@ def load() -> None:
     say("  kubectl create -f deploy/examples/wide_and_deep.yaml")
 
 
+def find() -> None:
+    """Tests never pass because there was nothing to test on."""
+    if os.geteuid() != 0:
+        raise machine.CannotRun("to work on a cluster needs root, as to start it does")
+    cluster = chosen()
+    if not cluster.is_up():
+        raise machine.CannotRun(f"the cluster {cluster.name} does not run on this machine: `make cluster` starts one")
+    say(f"the cluster {cluster.name} runs")
+
+
 def down() -> None:
     if os.geteuid() != 0:
         raise machine.CannotRun("to end a cluster needs root, as to start it does")
-    cluster = Cluster(os.environ.get("CLUSTER") or NAME)
+    cluster = chosen()
     with _alone(cluster.name):
         cluster.remove()
     say(f"nothing of {cluster.name} is left; Debian packages, and what was built or downloaded for it, stay")
@@ -82,6 +91,7 @@ STEPS = {
     "images": build_images,
     "up": up,
     "load": load,
+    "find": find,
     "down": down,
 }
 

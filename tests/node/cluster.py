@@ -29,8 +29,13 @@ from tests.node.settings import DNS_RIGHTS, write_settings
 GPUS = 4
 
 
+def chosen() -> "Cluster":
+    """The one that all commands and tests mean: $CLUSTER names another one than the usual."""
+    return Cluster(os.environ.get("CLUSTER") or NAME)
+
+
 class Cluster:
-    def __init__(self, name: str = NAME) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
         self.folder = folder(name)
         self.namespaces = Namespaces(name, self.folder)
@@ -69,6 +74,7 @@ class Cluster:
         self.namespaces.create()
         (self.folder / "address").write_text(network.connect(self.namespaces, self.name))
         write_settings(self.layout, pause.name)
+        self.namespaces.run(["mount", "--bind", self.layout.hosts, "/etc/hosts"])
         self._start_control_plane(say)
         self._start_node(pause, say)
 

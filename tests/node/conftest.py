@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.node.cluster import Cluster
+from tests.node.cluster import Cluster, chosen
 from tests.node.operator import Operator
 from tests.node.user import User
 
 HERE = Path(__file__).parent
 TOLD = "told"
+Tell = Callable[[str], None]
 
 _told: list[str] = []
 
@@ -36,14 +37,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+def tell(record_property: Callable[[str, object], None]) -> Tell:
     """A line for the end of the run; whoever runs the test hands it on to whoever prints."""
     return lambda line: record_property(TOLD, line)
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Cluster:
-    found = Cluster()
+    found = chosen()
     if not found.is_up():
         pytest.exit("there is no cluster on this machine: `make cluster` starts one", returncode=1)
     return found

@@ -68,6 +68,11 @@ class NodeLayout(Layout):
         return self.folder / "resolv.conf"
 
     @property
+    def hosts(self) -> Path:
+        """The node's /etc/hosts, which pods on its network have, too: gloo asks for the address of its own host."""
+        return self.folder / "hosts"
+
+    @property
     def corefile(self) -> Path:
         return self.folder / "Corefile"
 

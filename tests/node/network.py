@@ -6,6 +6,7 @@ Nothing is forwarded: neither do pods reach the world, nor does anybody but this
 import json
 import subprocess
 from ipaddress import IPv4Network, ip_address
+from zlib import crc32
 
 from tests.node.machine import CannotRun
 from tests.node.namespaces import Namespaces
@@ -36,8 +37,8 @@ def is_connected(name: str) -> bool:
 
 
 def device_name(name: str) -> str:
-    """This machine's end. The kernel removes it with the other end's namespace."""
-    return name[:15]
+    """This machine's end. The kernel removes it with the other end's namespace, and takes no longer names."""
+    return name if len(name) <= 15 else f"{name[:6]}-{crc32(name.encode()):08x}"
 
 
 def _free() -> IPv4Network:

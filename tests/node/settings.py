@@ -63,6 +63,7 @@ def write_settings(layout: NodeLayout, pause: str) -> None:
     (layout.cni / "pods.conflist").write_text(json.dumps(BRIDGE, indent=2))
     layout.kubelet_config.write_text(json.dumps(_kubelet(layout), indent=2))
     layout.resolver.write_text(f"nameserver {layout.address}\n")
+    layout.hosts.write_text(f"127.0.0.1 localhost\n{layout.address} {layout.name}\n")
     layout.corefile.write_text(_corefile(layout))
 
 

@@ -15,10 +15,11 @@ import pytest
 from tests.cluster.binaries import NodeBinaries, find_all
 from tests.cluster.waiting import wait_until
 from tests.node import images
-from tests.node.cluster import Cluster
+from tests.node.cluster import Cluster, chosen
+from tests.node.network import device_name
 
 ROOT = Path(__file__).parents[2]
-NAME = "paddle-other"
+NAME = f"{chosen().name}-2"
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -53,7 +54,7 @@ def traces() -> list[str]:
     usual += ["/run/containerd", "/run/netns", "/var/log/pods", "/var/log/containers"]
     found = [path for path in usual if Path(path).exists()]
     found += [line for line in Path("/proc/self/mounts").read_text().splitlines() if NAME in line]
-    found += [str(each) for each in Path("/sys/class/net").iterdir() if each.name == NAME[:15]]
+    found += [str(each) for each in Path("/sys/class/net").iterdir() if each.name == device_name(NAME)]
     found += [str(each) for each in Path("/sys/fs/cgroup").glob(f"**/{NAME}")]
     commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline")]
     return found + [command.decode() for command in commands if f"/var/lib/{NAME}/".encode() in command]

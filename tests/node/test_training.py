@@ -1,16 +1,18 @@
 """Jobs of the examples really train with PaddlePaddle in pods, and end as the documents show.
 
 A case is a line of CASES: a file, the line of `kubectl get pdj` in the end, what its workers must have learned, and
-what is changed in its spec, if anything is.
+what is changed in its spec, if anything is. What workers learned and saw is printed at the end of the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from shutil import copyfile
 from typing import Any
 
 import pytest
 
-from tests.node.user import Story, User
+from tests.node.conftest import Tell
+from tests.node.user import ROOT, Manifest, Story, User, read
 from tests.training.reports import Report
 
 pytestmark = pytest.mark.timeout(900)
@@ -28,6 +30,13 @@ def wide_and_deep(one: Report) -> None:
     assert one["auc_on_others_ids"] > 0.8  # learned by another worker: they share one model
 
 
+def without_meeting(one: Report) -> None:
+    """Without gloo workers do not wait for each other: one may begin before the first has made the model, and ends
+    before the others have taught it all."""
+    assert one["auc_after"] > 0.7
+    assert one["loss_after"] < min(0.65, one["loss_before"])
+
+
 def resnet(one: Report) -> None:
     assert one["accuracy_before"] < 0.5
     assert one["accuracy_after"] > 0.9
@@ -43,29 +52,61 @@ class Case:
     world: int = 2
 
 
+FILES = "deploy/examples"
 CASES = {
-    "wide_and_deep": Case("deploy/examples/wide_and_deep.yaml", PS, wide_and_deep),
-    "wide_and_deep_podip": Case("deploy/examples/wide_and_deep_podip.yaml", PS, wide_and_deep),
-    "wide_and_deep_service": Case("deploy/examples/wide_and_deep_service.yaml", PS, wide_and_deep),
-    "resnet": Case("deploy/examples/resnet.yaml", COLLECTIVE, resnet),
-    "single": Case("examples/resnet/job.yaml", SINGLE, resnet, spec={"worker": {"replicas": 1}}, world=1),
+    "wide_and_deep": Case(f"{FILES}/wide_and_deep.yaml", PS, wide_and_deep),
+    "wide_and_deep_podip": Case(f"{FILES}/wide_and_deep_podip.yaml", PS, wide_and_deep),
+    "wide_and_deep_service": Case(f"{FILES}/wide_and_deep_service.yaml", PS, wide_and_deep),
+    "resnet": Case(f"{FILES}/resnet.yaml", COLLECTIVE, resnet),
+    "resnet, by name": Case(f"{FILES}/resnet.yaml", COLLECTIVE, resnet, {"intranet": "Service"}),
+    "single": Case("examples/resnet/job.yaml", SINGLE, resnet, {"worker": {"replicas": 1}}, world=1),
+    # All pods are on one node here, and have one address.
+    "resnet_host": Case(f"{FILES}/resnet_host.yaml", COLLECTIVE, resnet),
+    "PS on the node's network": Case(f"{FILES}/wide_and_deep.yaml", PS, wide_and_deep, {"intranet": "Host"}),
+    "withGloo 0": Case(f"{FILES}/wide_and_deep.yaml", PS, without_meeting, {"withGloo": 0}),
+    "withGloo 2": Case(f"{FILES}/wide_and_deep.yaml", PS, wide_and_deep, {"withGloo": 2}),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_trains_and_ends_as_the_documents_show(case: str, user: User, tell: Callable[[str], None]) -> None:
+def test_it_trains_and_ends_as_the_documents_show(case: str, user: User, tell: Tell) -> None:
     wanted = CASES[case]
     job = user.create(wanted.file, wanted.spec)
-    story = user.sees_through(job)
+    ends_well(case, wanted, user.sees_through(job), tell)
+    user.kubectl("delete", "pdj", job, "--wait")
+    user.wait_for_nothing("pods")
+
+
+@pytest.fixture
+def nas(user: User) -> Iterator[list[Manifest]]:
+    """The user's storage example with its program on the volume, which is a folder of the node instead of an NFS."""
+    folder = user.cluster.folder / "tmp" / "nas" / "wide_and_deep"
+    folder.mkdir(parents=True, exist_ok=True)
+    copyfile(ROOT / "examples" / "wide_and_deep" / "train.py", folder / "train.py")
+    volume, claim, job = read(f"{FILES}/wide_and_deep_storage.yaml")
+    for only_of_nfs in ("nfs", "mountOptions"):
+        del volume["spec"][only_of_nfs]
+    # To recycle it, Kubernetes would start a pod of an image that is not here.
+    volume["spec"] |= {"hostPath": {"path": "/tmp/nas"}, "persistentVolumeReclaimPolicy": "Retain"}
+    yield [volume, claim, job]
+    user.kubectl("delete", "pv", volume["metadata"]["name"], "--wait=false")
+
+
+def test_its_program_comes_from_a_volume(nas: list[Manifest], user: User, tell: Tell) -> None:
+    user.submit(*nas)
+    case = "wide_and_deep_storage"
+    wanted = Case(f"{FILES}/{case}.yaml", PS, wide_and_deep)
+    ends_well(case, wanted, user.sees_through("paddlejob-demo-1"), tell)
+
+
+def ends_well(case: str, wanted: Case, story: Story, tell: Tell) -> None:
     for line in lines(story):
-        tell(f"{case:<24} {line}")
+        tell(f"{case:<26} {line}")
     assert tuple(story.row[column] for column in COLUMNS) == wanted.ends, story.told()
     everybody = [(rank, wanted.world) for rank in range(wanted.world)]
     assert [(one["rank"], one["world"]) for one in story.reports] == everybody, story.told()
     for one in story.reports:
         wanted.learned(one)
-    user.kubectl("delete", "pdj", job, "--wait")
-    user.wait_for_nothing("pods")
 
 
 def lines(story: Story) -> Iterator[str]:

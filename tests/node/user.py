@@ -5,9 +5,11 @@ some are deleted as soon as the job is completed.
 """
 
 import json
+import math
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,17 @@ ROOT = Path(__file__).parents[2]
 JOB = "batch.paddlepaddle.org/job-name"
 # For a job that trains for real beside others on two cores.
 PATIENCE = 300.0
+ENDS = ("Completed", "Failed")
 
 Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Of a pod's log; `at` is when it was printed, in seconds since 1970."""
+
+    at: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,15 @@ class Story:
     """How a job went: its last line in `kubectl get pdj` by column, and what each pod printed."""
 
     row: dict[str, str]
-    logs: dict[str, str]
+    lines: dict[str, list[Line]]
+
+    @property
+    def logs(self) -> dict[str, str]:
+        return {pod: "\n".join(line.text for line in lines) for pod, lines in self.lines.items()}
+
+    def first(self, words: str) -> float:
+        """When a pod printed these words for the first time."""
+        return min(line.at for lines in self.lines.values() for line in lines if words in line.text)
 
     @property
     def reports(self) -> list[Report]:
@@ -52,27 +71,46 @@ class User:
 
     def create(self, file: str, spec: Mapping[str, Any] | None = None) -> str:
         """A file of this checkout, as it is, or with parts of the job's spec changed; returns the job's name."""
-        path = ROOT / file
-        objects = list(yaml.safe_load_all(path.read_text()))
+        objects = read(file)
         (job,) = (one for one in objects if one["kind"] == "PaddleJob")
         if spec is None:
-            self.kubectl("create", "-f", str(path))
+            self.kubectl("create", "-f", str(ROOT / file))
         else:
-            _merge(job["spec"], spec)
-            self.kubectl("create", "-f", "-", stdin=yaml.safe_dump_all(objects))
+            merge(job["spec"], spec)
+            self.submit(*objects)
         return str(job["metadata"]["name"])
+
+    def submit(self, *objects: Manifest) -> None:
+        self.kubectl("create", "-f", "-", stdin=yaml.safe_dump_all(objects))
+
+    def until(self, job: str, check: Callable[[Manifest], object], timeout: float = PATIENCE) -> Manifest:
+        """The job's status as soon as `check` likes it."""
+
+        def status() -> Manifest:
+            found: Manifest = self.job(job).get("status", {})
+            assert check(found), json.dumps(found)
+            return found
+
+        return wait_until(status, timeout)
+
+    def in_phase(self, job: str, *phases: str, timeout: float = PATIENCE) -> Manifest:
+        return self.until(job, lambda status: status.get("phase") in phases, timeout)
 
     def sees_through(self, job: str) -> Story:
         """Waits for the job's end and reads all that its pods print until then."""
-        wait_until(lambda: self.job(job)["status"]["phase"] in {"Running", "Completed", "Failed"}, PATIENCE)
+        self.in_phase(job, "Running", *ENDS)
         following = {pod: self._follow(pod) for pod in self.pods(job)}
-        wait_until(lambda: self.job(job)["status"]["phase"] in {"Completed", "Failed"}, PATIENCE)
+        self.in_phase(job, *ENDS)
         row = self.row(job)
         # A server says nothing any more, and may go on for the whole of its grace period.
         for pod, process in following.items():
             if "-worker-" not in pod:
                 process.terminate()
-        return Story(row, {pod: process.communicate(timeout=60)[0] for pod, process in following.items()})
+        return Story(row, {pod: lines(process.communicate(timeout=60)[0]) for pod, process in following.items()})
+
+    def logs(self, *pods: str) -> dict[str, list[Line]]:
+        """What these pods have printed so far."""
+        return {pod: lines(self.kubectl("logs", pod, "--timestamps")) for pod in pods}
 
     def row(self, job: str) -> dict[str, str]:
         """The job's line in `kubectl get pdj` by column; columns are found by where their titles begin."""
@@ -95,7 +133,7 @@ class User:
     def _follow(self, pod: str) -> "subprocess.Popen[str]":
         kubectl = [str(self.cluster.kubectl_program), f"--kubeconfig={self.cluster.kubeconfig}"]
         return subprocess.Popen(
-            [*kubectl, f"--namespace={self.namespace}", "logs", "--follow", pod],
+            [*kubectl, f"--namespace={self.namespace}", "logs", "--follow", "--timestamps", pod],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -106,9 +144,28 @@ class User:
         return found
 
 
-def _merge(into: Manifest, changes: Mapping[str, Any]) -> None:
+def read(file: str) -> list[Manifest]:
+    """The objects in a file of this checkout."""
+    return list(yaml.safe_load_all((ROOT / file).read_text()))
+
+
+def lines(log: str) -> list[Line]:
+    """From what `kubectl logs --timestamps` prints. A line without a time is kubectl's own."""
+    found = []
+    for line in log.splitlines():
+        stamp, _, text = line.partition(" ")
+        try:
+            # To the microsecond: Python knows no nanoseconds.
+            at = datetime.strptime(f"{stamp[:26].rstrip('Z')}+0000", "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+        except ValueError:
+            at, text = math.nan, line
+        found.append(Line(at, text))
+    return found
+
+
+def merge(into: Manifest, changes: Mapping[str, Any]) -> None:
     for name, value in changes.items():
         if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value)
+            merge(into[name], value)
         else:
             into[name] = value

@@ -1,7 +1,8 @@
 """Two pods as processes in a network of their own: the machine's loopback, and names that resolve to its addresses.
 
 Runs inside `unshare` and reads its orders from a file: {"hosts": {name: address}, "pods": [{"argv", "env", "folder"}]}.
-The pods' output goes to `pod.N.log` in their folders, their exit codes to standard output. Standard library only.
+The second argument says after how many seconds it ends them. Their output goes to `pod.N.log` in their folders, their
+exit codes to standard output. Standard library only.
 """
 
 import fcntl
@@ -11,10 +12,10 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
-PATIENCE = 150.0
 
 
 def raise_loopback() -> None:
@@ -43,9 +44,10 @@ def main() -> None:
             subprocess.Popen(pod["argv"], env=pod["env"], cwd=pod["folder"], stdout=log, stderr=subprocess.STDOUT)
         )
     codes = []
+    until = time.monotonic() + float(sys.argv[2])
     for pod in pods:
         try:
-            codes.append(pod.wait(PATIENCE))
+            codes.append(pod.wait(max(0.0, until - time.monotonic())))
         except subprocess.TimeoutExpired:
             codes.append(-1)
     print(json.dumps(codes), flush=True)

@@ -1,8 +1,8 @@
 """The table of programs by ways by releases of PaddlePaddle, every cell filled by a run of two workers.
 
-`make programs` fills the rows of the programs that need PaddlePaddle alone. A toolkit's row needs an environment with
-the toolkit in it: `python -m tests.training.matrix paddleformers-cli=/path/to/bin/python`. It exits with 1 if anywhere
-the workers did not meet.
+`make programs` makes the environments, runs all, prints the table and writes it into docs/programs.md, row by row.
+Words after `python -m tests.training.matrix` choose the rows that have one of them in their names. It exits with 1 if
+anywhere workers trained alone, or a program did anything else than it is known to do.
 """
 
 from __future__ import annotations
@@ -10,48 +10,60 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.training.programs import OWN, TOOLKITS, Program, wrong
+from tests.training.page import PAGE, PROGRAMS, Found, expected, kept, rows, written
+from tests.training.programs import wrong
 from tests.training.ways import WAYS
-from tools.environments import PADDLE, PADDLE_3, python_of
+from tools.environments import python_of
+from tools.installer import CannotMake
 
-Row = tuple[Program, Path]
-MET, REFUSED = "world 2", "refuses to train"
+# They mostly wait for one another.
+AT_ONCE = 2
+# Seconds: on a busy machine the largest toolkits need minutes to be imported.
+PATIENCE = 900
 
-
-def main() -> int:
-    rows = dict(toolkit(word) for word in sys.argv[1:]) or own()
-    table = {name: [cell(name, *row, way) for way in WAYS] for name, row in rows.items()}
-    print(f"\n| program | {' | '.join(WAYS)} |\n|{' --- |' * (len(WAYS) + 1)}")
-    for name, cells in table.items():
-        print(f"| {name} | {' | '.join(cells)} |")
-    return 0 if {cell for cells in table.values() for cell in cells} <= {MET, REFUSED} else 1
+Row = tuple[str, str]
 
 
-def own() -> dict[str, Row]:
-    pythons = {release: python_of(f"paddle-{release}") for release in (PADDLE, PADDLE_3)}
-    return {f"{name}, {release}": (one, python) for release, python in pythons.items() for name, one in OWN.items()}
+def main(words: list[str]) -> int:
+    chosen = [row for row in rows() if not words or any(word in ", ".join(row) for word in words)]
+    bad = [row for row in chosen if not fill(row)]
+    print(f"\n{PAGE.read_text()}", flush=True)
+    return 1 if bad else 0
 
 
-def toolkit(word: str) -> tuple[str, Row]:
-    name, _, python = word.partition("=")
-    return name, ({**OWN, **TOOLKITS}[name], Path(python))
+def fill(row: Row) -> bool:
+    """Runs a program in all ways; whether it did what it should."""
+    name, release = row
+    try:
+        python = python_of(f"{PROGRAMS[name].needs}-{release}", lambda line: print(line, flush=True))
+    except CannotMake as error:
+        print(error, flush=True)
+        cells = [f"does not install: {str(error).splitlines()[-1]}" for _ in WAYS]
+    else:
+        with ThreadPoolExecutor(AT_ONCE) as executor:
+            cells = list(executor.map(lambda way: cell(row, python, way), WAYS))
+    PAGE.write_text(written({**kept(), row: Found(time.strftime("%Y-%m-%d"), tuple(cells))}))
+    return set(cells) == {expected(*row)}
 
 
-def cell(name: str, program: Program, python: Path, way: str) -> str:
+def cell(row: Row, python: Path, way: str) -> str:
+    name, release = row
+    program = PROGRAMS[name]
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         program.prepare(folder)
-        ran = WAYS[way].run(folder, python, program.command, program.env)
-    found = wrong(program, ran)
-    said = found or (REFUSED if program.refuses else MET)
-    print(f"{name}, {way}: {said} ({time.monotonic() - began:.0f} s)", flush=True)
+        ran = WAYS[way].run(folder, python, program.command, program.env, PATIENCE)
+    found = wrong(program, release, ran)
+    said = found or expected(*row)
+    print(f"{', '.join(row)}, {way}: {said} ({time.monotonic() - began:.0f} s)", flush=True)
     if found:
         print(ran.output[-3000:], flush=True)
     return said
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -12,6 +12,7 @@ import pytest
 
 from tests.training.programs import OWN, wrong
 from tests.training.ways import WAYS
+from tools.environments import PADDLE
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.paddle]
 
@@ -25,4 +26,4 @@ CELLS = [(program, way) for program in OWN for way in (WAYS if program in EVERYW
 def test_workers_never_train_alone(program: str, way: str, paddle: Path, tmp_path: Path) -> None:
     one = OWN[program]
     ran = WAYS[way].run(tmp_path, paddle, one.command, one.env)
-    assert not wrong(one, ran), ran.output[-3000:]
+    assert not wrong(one, PADDLE, ran), ran.output[-3000:]

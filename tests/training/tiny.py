@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+from collections.abc import Mapping
 from pathlib import Path
 
 SPECIAL = ("<unk>", "<s>", "</s>", "<pad>", "<|im_start|>", "<|im_end|>", "user", "assistant")
@@ -38,16 +40,11 @@ TOKENIZER = {
     "chat_template": "{% for one in messages %}{{ one['role'] }} {{ one['content'] }} <|im_end|> {% endfor %}",
 }
 TRAINING = {
-    "train_dataset_type": "messages",
-    "eval_dataset_type": "messages",
     "train_dataset_prob": "1.0",
     "eval_dataset_prob": "1.0",
     "max_seq_len": 64,
-    "packing": False,
     "continue_training": False,  # from weights by chance
-    "_attn_implementation": "eager",
     "stage": "SFT",
-    "fine_tuning": "full",
     "seed": 7,
     "do_train": True,
     "do_eval": False,
@@ -66,35 +63,97 @@ TRAINING = {
     "fp16": False,
     "fp16_opt_level": "O0",
     "learning_rate": 0.001,
-    "tensor_model_parallel_size": 1,
-    "pipeline_model_parallel_size": 1,
     "sharding": "",
     "dataloader_num_workers": 0,
     "report_to": "none",
+}
+PADDLEFORMERS = {
+    **TRAINING,
+    "train_dataset_type": "messages",
+    "eval_dataset_type": "messages",
+    "packing": False,
+    "_attn_implementation": "eager",
+    "fine_tuning": "full",
+    "tensor_model_parallel_size": 1,
+    "pipeline_model_parallel_size": 1,
     "autotuner_benchmark": True,  # trains and saves nothing: saving from two workers needs GPUs
+}
+# For what it switches off there are kernels for GPUs only.
+ERNIEKIT = {
+    **TRAINING,
+    "train_dataset_type": "erniekit",
+    "eval_dataset_type": "erniekit",
+    "num_samples_each_epoch": 60,
+    "fine_tuning": "Full",
+    "fuse_rope": False,
+    "fuse_rms_norm": False,
+    "fuse_swiglu": False,
+    "fuse_gate_detach_matmul": False,
+    "use_flash_attention": False,
+    "use_sparse_flash_attn": False,
+    "use_attn_mask_start_row_indices": False,
+    "use_sparse_head_and_loss_fn": False,
+    "sft_benchmark": True,  # trains and saves nothing
+    "tensor_parallel_degree": 1,
+    "pipeline_parallel_degree": 1,
+    "amp_master_grad": False,
+    "disable_ckpt_quant": True,
+    "unified_checkpoint": False,
+    "recompute": False,
+    "offload_optim": False,
 }
 
 
 def paddleformers_files(folder: Path) -> None:
     """A llama of one layer, words by number, and sentences of four of them."""
+    model = _model(folder, MODEL, TOKENIZER)
+    (model / "tokenizer.json").write_text(json.dumps(_tokenizer()))
+    _settings(folder, "paddleformers", PADDLEFORMERS, [_talk(first) for first in range(60)])
+
+
+def erniekit_files(folder: Path) -> None:
+    """An ERNIE 4.5 of one layer without experts. Its data set passes over sentences of less than ten words."""
+    config = {"architectures": ["Ernie4_5_MoeForCausalLM"], "model_type": "ernie4_5_moe", "moe_num_experts": 0}
+    model = _model(
+        folder,
+        {**_without(MODEL, "torch_dtype"), **config, "scale_qk_coeff": 1.0},
+        {**TOKENIZER, "tokenizer_class": "Ernie4_5_Tokenizer"},
+    )
+    (model / "tokenizer.model").write_bytes(_sentencepiece())
+    _settings(folder, "erniekit", ERNIEKIT, [_question(first) for first in range(60)])
+
+
+def _model(folder: Path, config: Mapping[str, object], tokenizer: Mapping[str, object]) -> Path:
     model = folder / "model"
     model.mkdir()
-    (model / "config.json").write_text(json.dumps(MODEL))
-    (model / "tokenizer_config.json").write_text(json.dumps(TOKENIZER))
-    (model / "tokenizer.json").write_text(json.dumps(_tokenizer()))
-    for name in ("train", "eval"):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(_talk(first)) + "\n" for first in range(60)))
+    (model / "config.json").write_text(json.dumps(config))
+    (model / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+    return model
+
+
+def _settings(folder: Path, name: str, training: Mapping[str, object], examples: list[object]) -> None:
+    for part in ("train", "eval"):
+        (folder / f"{part}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in examples))
     paths = {
-        "model_name_or_path": str(model),
+        "model_name_or_path": str(folder / "model"),
         "train_dataset_path": str(folder / "train.jsonl"),
         "eval_dataset_path": str(folder / "eval.jsonl"),
     }
-    (folder / "paddleformers.yaml").write_text(json.dumps({**TRAINING, **paths}))  # JSON is YAML
+    (folder / f"{name}.yaml").write_text(json.dumps({**training, **paths}))  # JSON is YAML
+
+
+def _without(config: Mapping[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in config.items() if key != name}
 
 
 def _talk(first: int) -> dict[str, list[dict[str, str]]]:
     asked, answered = f"w{first} w{first + 1}", f"w{first + 2} w{first + 3}"
     return {"messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]}
+
+
+def _question(first: int) -> dict[str, list[str]]:
+    asked, answered = (" ".join(f"w{first + word}" for word in half) for half in (range(9), range(9, 18)))
+    return {"src": [asked], "tgt": [answered]}
 
 
 def _tokenizer() -> dict[str, object]:
@@ -110,3 +169,18 @@ def _tokenizer() -> dict[str, object]:
         "decoder": None,
         "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "<unk>"},
     }
+
+
+def _sentencepiece() -> bytes:
+    """A model of SentencePiece, as its protobuf is written: nothing but a list of pieces, each with a kind."""
+    normal, unknown, control = 1, 2, 3
+    special = ("<s>", "</s>", "<pad>", "<cls>", "<sep>", "<mask:0>", "<mask:1>", "<mask:7>", "<|im_end|>")
+    words = (f"\u2581{word}" for word in ("user", "assistant", *(f"w{number}" for number in range(WORDS))))
+    pieces = [("<unk>", unknown), *((one, control) for one in special), *((one, normal) for one in words)]
+    return b"".join(_piece(text.encode(), kind) for text, kind in pieces)
+
+
+def _piece(text: bytes, kind: int) -> bytes:
+    score = struct.pack("<f", -1.0)
+    inner = b"\x0a" + bytes([len(text)]) + text + b"\x15" + score + b"\x18" + bytes([kind])
+    return b"\x0a" + bytes([len(inner)]) + inner

@@ -27,6 +27,8 @@ from tests.local.workbench import Workbench, a_role
 
 CELL = Path(__file__).with_name("cell.py")
 ALONE = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child"]
+# Seconds after which programs that wait for each other are ended, unless it is said otherwise.
+PATIENCE = 220
 # Of the shell, only what a program needs to start.
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
 
@@ -50,14 +52,16 @@ class OnCluster:
     addresses: tuple[str, str]
     ports: bool = False
 
-    def run(self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str]) -> Ran:
+    def run(
+        self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str], patience: int = PATIENCE
+    ) -> Ran:
         asked = [{"name": name, "value": value} for name, value in env.items()]
         job = a_job().with_workers(2, a_template(command=[*command], env=asked)).by(self.network)
         orders = self._orders((job.with_ports(20000) if self.ports else job).build(), folder, python)
         path = folder / "orders.json"
         path.write_text(json.dumps(orders))
         done = subprocess.run(
-            [*ALONE, sys.executable, str(CELL), str(path)], capture_output=True, text=True, check=False, timeout=200
+            [*ALONE, sys.executable, str(CELL), str(path), str(patience)], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr[-2000:]
         logs = [(Path(one["folder"]) / f"pod.{number}.log") for number, one in enumerate(orders["pods"])]
@@ -88,13 +92,16 @@ class OnCluster:
 class Here:
     flags: tuple[str, ...] = ()
 
-    def run(self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str]) -> Ran:
+    def run(
+        self, folder: Path, python: Path, command: Sequence[str], env: Mapping[str, str], patience: int = PATIENCE
+    ) -> Ran:
         bench = Workbench(folder)
         bench.env["PADDLEJOB_PYTHON"] = str(python)
         asked = [{"name": name, "value": value} for name, value in env.items()]
         scratch = folder / "$(PADDLE_TRAINER_ID)"
         role = a_role(2, "sh", "-c", f'mkdir -p "{scratch}" && cd "{scratch}" && exec "$@"', "sh", *command, env=asked)
-        done = bench.paddlejob("run", *self.flags, bench.write("train", worker=role), timeout=200)
+        job = bench.write("train", worker=role, activeDeadlineSeconds=patience)
+        done = bench.paddlejob("run", *self.flags, job, timeout=patience + 60)
         return Ran([done.returncode], done.stdout + done.stderr)
 
 
