@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache as once
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -24,6 +25,7 @@ PADDLE_3 = "3.3.1"
 SUPPORTED = ("3.12", "3.11", "3.10")
 EXAMPLES = ROOT / "examples"
 RUNTIME = ROOT / "requirements.txt"
+TOOLKITS = ROOT / "tests" / "training" / "requirements"
 PADDLE_PINS = {PADDLE: EXAMPLES / "requirements-paddle.txt", PADDLE_3: EXAMPLES / "requirements-paddle-3.txt"}
 
 
@@ -66,8 +68,45 @@ def sdk(release: str | None) -> Recipe:
     return Recipe(folder, base, (RUNTIME,), copy_of=paddle(release) if release else None)
 
 
+def notebook() -> Recipe:
+    """What runs examples/notebook.ipynb: a kernel and matplotlib beside what our package needs."""
+    base, version = base_python()
+    return Recipe(
+        cache() / f"notebook-py{version}",
+        base,
+        (EXAMPLES / "requirements-notebook.txt",),
+        copy_of=sdk(None),
+        proof="import ipykernel, matplotlib, nbclient",
+    )
+
+
+def toolkit(name: str, release: str) -> Recipe:
+    """What users train with, on top of PaddlePaddle; `make programs` runs it."""
+    base, version = base_python()
+    sources = TOOLKITS / f"{name}-sources.txt"
+    return Recipe(
+        cache() / "toolkits" / f"{name}-{release}-py{version}",
+        base,
+        (TOOLKITS / f"{name}-{release}.txt",),
+        sources=sources if sources.exists() else None,
+        # Nearly all that ERNIEKit asks for is the same in both versions.
+        copy_of=toolkit("erniekit-1.0.1", release) if name == "erniekit" else paddle(release),
+        # The pins are all of it: what toolkits ask for contradicts itself here and there. Of their modules most are
+        # never imported; Python compiles those that are.
+        options=("--no-deps", "--no-compile"),
+    )
+
+
+def browser() -> Recipe:
+    """What drives a browser in the tests of the page, which borrow it: of the Python that runs them."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    pins = ROOT / "tests" / "ui" / "requirements.txt"
+    return Recipe(cache() / f"browser-py{version}", sys.executable, (pins,), proof="import playwright.sync_api")
+
+
 ALL: dict[str, Callable[[], Recipe]] = {
     "dev": dev,
+    "browser": browser,
     "demo": demo,
     f"paddle-{PADDLE}": paddle,
     f"paddle-{PADDLE_3}": lambda: paddle(PADDLE_3),
@@ -75,7 +114,15 @@ ALL: dict[str, Callable[[], Recipe]] = {
     f"sdk-{PADDLE}": lambda: sdk(PADDLE),
     f"sdk-{PADDLE_3}": lambda: sdk(PADDLE_3),
     "sdk-none": lambda: sdk(None),
+    "notebook": notebook,
 }
+# Too large for `make test`: only `make programs` makes them.
+LARGE: dict[str, Callable[[], Recipe]] = {
+    f"{name}-{release}": partial(toolkit, name, release)
+    for name in ("paddleformers", "erniekit-1.0.1", "erniekit", "paddleseg", "paddlenlp")
+    for release in (PADDLE, PADDLE_3)
+}
+ALL |= LARGE
 
 
 def python_of(name: str, say: Say = print) -> Path:

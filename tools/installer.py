@@ -37,8 +37,8 @@ KEPT = {f"PIP_{name}" for name in (*INDEX, "PROXY", "TIMEOUT", "DEFAULT_TIMEOUT"
 # What wheels call Linux with the C library of Debian 12, or any older one.
 GLIBC = [f"manylinux_2_{minor}" for minor in range(36, 4, -1)] + ["manylinux2014", "manylinux2010", "manylinux1"]
 
-# As pip asks for it (PEP 660).
-BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
+# As pip asks for it (PEP 517 and 660).
+HOOK = "import sys; import hatchling.build; getattr(hatchling.build, sys.argv[1])(sys.argv[2])"
 
 Say = Callable[[str], object]
 
@@ -61,6 +61,8 @@ class Recipe:
     borrows: Recipe | None = None
     # This project itself, as `pip install -e` does it.
     project: bool = False
+    # What pip is told beside that.
+    options: tuple[str, ...] = ()
     proof: str = "pass"
 
     @property
@@ -105,20 +107,27 @@ def unpack(into: Path, what: Path, version: str, say: Say = print) -> None:
     run(pip, "installing the packages", say)
 
 
-def build(to: Path, say: Say = print, *, editable: bool = False) -> Path:
-    """Our wheel, as `pip install .` and `pip install -e .` make it."""
+def build(to: Path, say: Say = print, *, editable: bool = False, source: Path = ROOT) -> Path:
+    """Our wheel, as `pip install .` and `pip install -e .` make it; `source` may be our sdist."""
     python = str(_installer(say))
     command = [python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
-    command += ["--wheel-dir", str(to), str(ROOT)]
+    command += ["--wheel-dir", str(to), str(source)]
     if editable:
-        command = [python, "-c", BUILD_EDITABLE, str(to)]
+        command = [python, "-c", HOOK, "build_editable", str(to)]
     run(command, "building the wheel", say, cwd=ROOT)
     (wheel,) = to.glob("*.whl")
     return wheel
 
 
+def build_sdist(to: Path, say: Say = print) -> Path:
+    """What the wheel can be built from."""
+    run([str(_installer(say)), "-c", HOOK, "build_sdist", str(to)], "packing the source", say, cwd=ROOT)
+    (sdist,) = to.glob("*.tar.gz")
+    return sdist
+
+
 def _made_from(recipe: Recipe) -> str:
-    digest = hashlib.sha256(f"{_version(recipe.base)} {recipe.proof}".encode())
+    digest = hashlib.sha256(" ".join((_version(recipe.base), recipe.proof, *recipe.options)).encode())
     files = [TOOLS, *recipe.pins]
     files += [recipe.sources] if recipe.sources else []
     files += [ROOT / "pyproject.toml"] if recipe.project else []
@@ -169,7 +178,7 @@ def _make(recipe: Recipe, wanted: str, say: Say) -> None:
         _lay_out(recipe, partial, say)
         with tempfile.TemporaryDirectory() as wheels:
             for pins in recipe.pins:
-                _pip(installer, partial, *_strictly(pins), say=say)
+                _pip(installer, partial, *_strictly(pins), *recipe.options, say=say)
             if recipe.sources:
                 build_sources(recipe.sources, Path(wheels), say)
             if recipe.project:

@@ -2,7 +2,7 @@
 
 $KUBEBUILDER_ASSETS comes first; what it does not hold is built with Go from `modules/`, whose go.mod files pin
 every version, into a user cache named after a module's files and the Go version. Run it as
-`python -m tests.cluster.binaries` to see a build live.
+`python -m tests.cluster.binaries` to see a build live. $KUBERNETES names another version than the one we develop on.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -35,6 +35,27 @@ PACKAGES = {
     "kubelet": ("kubernetes", "k8s.io/kubernetes/cmd/kubelet"),
     "kube-proxy": ("kubernetes", "k8s.io/kubernetes/cmd/kube-proxy"),
     "coredns": ("coredns", "."),
+    "volcano-scheduler": ("volcano", "volcano.sh/volcano/cmd/scheduler"),
+    "volcano-controllers": ("volcano", "volcano.sh/volcano/cmd/controller-manager"),
+    "kueue": ("kueue", "sigs.k8s.io/kueue/cmd/kueue"),
+    "coscheduling-scheduler": ("scheduler-plugins", "sigs.k8s.io/scheduler-plugins/cmd/scheduler"),
+    "coscheduling-controller": ("scheduler-plugins", "sigs.k8s.io/scheduler-plugins/cmd/controller"),
+    "kube-apiserver-1-36": ("kubernetes-1.36", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager-1-36": ("kubernetes-1.36", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kube-scheduler-1-36": ("kubernetes-1.36", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "kube-apiserver-1-30": ("kubernetes-1.30", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager-1-30": ("kubernetes-1.30", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kube-scheduler-1-30": ("kubernetes-1.30", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "helm": ("helm", "helm.sh/helm/v3/cmd/helm"),
+    "helm-4": ("helm-4", "helm.sh/helm/v4/cmd/helm"),
+    "promtool": ("prometheus", "github.com/prometheus/prometheus/cmd/promtool"),
+}
+
+# folder of a module -> what its source has besides programs (CRDs, webhooks), kept beside them as `config`
+CONFIG = {
+    "volcano": "config/crd/volcano/bases",
+    "kueue": "config/components",
+    "scheduler-plugins": "config/crd/bases",
 }
 
 GOFLAGS = "-mod=mod -buildvcs=false -trimpath"
@@ -51,7 +72,12 @@ class BuildFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Servers:
+class Programs:
+    """Each field is the path of the program of that name; what names no program is never built."""
+
+
+@dataclass(frozen=True)
+class Servers(Programs):
     """A control plane, and who speaks to it."""
 
     etcd: Path
@@ -77,12 +103,54 @@ class NodeBinaries(Servers):
     coredns: Path
 
 
-T = TypeVar("T", bound=Servers)
+@dataclass(frozen=True)
+class Volcano(Programs):
+    volcano_scheduler: Path
+    volcano_controllers: Path
+
+
+@dataclass(frozen=True)
+class Coscheduling(Programs):
+    coscheduling_scheduler: Path
+    coscheduling_controller: Path
+
+
+@dataclass(frozen=True)
+class Kueue(Programs):
+    kueue: Path
+
+
+@dataclass(frozen=True)
+class NewerServers(Programs):
+    """Of the first Kubernetes that schedules gangs by itself."""
+
+    kube_apiserver_1_36: Path
+    kube_controller_manager_1_36: Path
+    kube_scheduler_1_36: Path
+
+
+@dataclass(frozen=True)
+class OlderServers(Programs):
+    """Of the oldest Kubernetes that we run on."""
+
+    kube_apiserver_1_30: Path
+    kube_controller_manager_1_30: Path
+    kube_scheduler_1_30: Path
+
+
+OTHERS: dict[str, type[Programs]] = {"1.30": OlderServers, "1.36": NewerServers}
+
+T = TypeVar("T", bound=Programs)
 
 
 def find_binaries(say: Say) -> Binaries:
     """All programs of the test cluster; `say` hears one line per thing that takes time."""
-    return find_all(Binaries, say)
+    found = find_all(Binaries, say)
+    version = os.environ.get("KUBERNETES")
+    if not version:
+        return found
+    others, suffix = find_all(OTHERS[version], say), f"_{version.replace('.', '_')}"
+    return replace(found, **{name.removesuffix(suffix): path for name, path in vars(others).items()})
 
 
 def find_all(kind: type[T], say: Say) -> T:
@@ -127,7 +195,7 @@ def _made_from(module: str, go_itself: str) -> str:
     digest = hashlib.sha256()
     for file in sorted((MODULES / module).iterdir()):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update(f"{_ldflags()} {GOFLAGS} {go_itself}".encode())
+    digest.update(f"{_ldflags(module)} {GOFLAGS} {go_itself}".encode())
     return f"{module}-{digest.hexdigest()[:16]}"
 
 
@@ -152,22 +220,39 @@ def _build(go: str, program: str, path: Path, say: Say) -> None:
     with TemporaryDirectory(dir=path.parent) as scratch:
         module = Path(shutil.copytree(MODULES / folder, Path(scratch) / "module"))
         output = Path(scratch) / program
-        _run([go, "build", "-ldflags", _ldflags(), "-o", str(output), package], module)
+        _run([go, "build", "-ldflags", _ldflags(folder), "-o", str(output), package], module)
+        _keep_config(go, folder, module, path.parent)
         output.replace(path)
     say(f"built {program} in {time.monotonic() - started:.0f} s")
 
 
-def _version(folder: str) -> str:
-    """The version that the module's own requirement (its only direct one) pins."""
-    requirement = re.search(r"^require \S+ (v\S+)$", (MODULES / folder / "go.mod").read_text(), re.MULTILINE)
+def _keep_config(go: str, folder: str, module: Path, home: Path) -> None:
+    """Before the program, so that whoever finds the program finds this, too."""
+    if folder not in CONFIG or (home / "config").exists():
+        return
+    required, _ = _requirement(folder)
+    source = Path(_run([go, "list", "-m", "-f", "{{.Dir}}", required], module).strip())
+    copy = shutil.copytree(source / CONFIG[folder], module / "config", copy_function=shutil.copyfile)
+    for each in (copy, *copy.rglob("*")):
+        each.chmod(0o755 if each.is_dir() else 0o644)  # Go's own copy is read-only
+    copy.replace(home / "config")
+
+
+def _requirement(folder: str) -> tuple[str, str]:
+    """The module, and its version, of the module's own requirement (its only direct one)."""
+    requirement = re.search(r"^require (\S+) (v\S+)$", (MODULES / folder / "go.mod").read_text(), re.MULTILINE)
     if requirement is None:
         raise ValueError(f"modules/{folder}/go.mod has no line `require MODULE VERSION`")
-    return requirement[1]
+    return requirement[1], requirement[2]
 
 
-def _ldflags() -> str:
+def _version(folder: str) -> str:
+    return _requirement(folder)[1]
+
+
+def _ldflags(folder: str) -> str:
     """A plain `go build` of Kubernetes calls itself v0.0.0; clients decide by the version what a server can do."""
-    version = _version("kubernetes")
+    version = _version(folder if folder.startswith("kubernetes") else "kubernetes")
     major, minor = version.removeprefix("v").split(".")[:2]
     values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     return "-s -w " + " ".join(f"-X k8s.io/component-base/version.{k}={v}" for k, v in values.items())
@@ -182,7 +267,11 @@ def _run(command: list[str], folder: Path) -> str:
 
 
 def main() -> int:
+    """Those of the test cluster, or the programs that the arguments name."""
     try:
+        if sys.argv[1:]:
+            _built(sys.argv[1:], lambda line: print(line, flush=True))
+            return 0
         binaries = find_binaries(lambda line: print(line, flush=True))
     except BinariesMissing as error:
         if os.environ.get("CI") == "true":

@@ -6,13 +6,11 @@ with its folder, so every run begins with an empty cluster.
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
-
-import yaml
 
 from tests.cluster import layout as commands
 from tests.cluster.api import Api
@@ -37,6 +35,19 @@ class KubectlFailed(AssertionError):
     """kubectl ended with an error; the message is what it printed. Whoever waits for a condition tries again."""
 
 
+@dataclass(frozen=True)
+class Variant:
+    """What may be otherwise than usual: more kinds, by CRDs of any size; feature gates, open in all programs; no node
+    with room for everything from the beginning."""
+
+    kinds: Sequence[Path] = ()
+    gates: Sequence[str] = ()
+    node: bool = True
+
+
+USUAL = Variant()
+
+
 class ControlPlane:
     """Starts on entering, ends on leaving; `apiserver_flags` are added to the API server's own.
 
@@ -51,10 +62,13 @@ class ControlPlane:
         *,
         apiserver_flags: Sequence[str] = (),
         manifests: Sequence[Path] = (),
+        variant: Variant = USUAL,
     ) -> None:
         port, etcd_port, peer_port = free_ports(3)
         self.layout = Layout(binaries, folder, port, etcd_port, peer_port)
         self._manifests = manifests
+        self._variant = variant
+        self._others: list[Process] = []
         for each in (self.layout.home, self.layout.logs):
             each.mkdir(parents=True, exist_ok=True)
         write_signing_key(self.layout.signing_key)
@@ -64,9 +78,10 @@ class ControlPlane:
         self.api = Api(port, self.admin_token, self.layout.authority)
         self._guard = Guard()
         self.etcd = self._process(commands.etcd(self.layout))
-        self.apiserver = self._process([*commands.apiserver(self.layout), *apiserver_flags])
-        self.controller_manager = self._process(commands.controller_manager(self.layout))
-        self.scheduler = self._process(commands.scheduler(self.layout))
+        everywhere = [f"--feature-gates={','.join(f'{gate}=true' for gate in variant.gates)}"] if variant.gates else []
+        self.apiserver = self._process([*commands.apiserver(self.layout), *everywhere, *apiserver_flags])
+        self.controller_manager = self._process([*commands.controller_manager(self.layout), *everywhere])
+        self.scheduler = self._process([*commands.scheduler(self.layout), *everywhere])
         self.kwok = self._process(commands.kwok(self.layout, binaries.kwok))
 
     def __enter__(self) -> "ControlPlane":
@@ -90,14 +105,25 @@ class ControlPlane:
         """Returns when a simulated node takes pods."""
         self.etcd.start()
         self.start_apiserver()
-        for manifest in self._manifests:
-            self.kubectl("apply", "-f", str(manifest))
-            for made in yaml.safe_load_all(manifest.read_text()):
-                if made["kind"] == "CustomResourceDefinition":
-                    self._wait(partial(self._serves, made["metadata"]["name"]))
+        self._apply(self._manifests)
+        self.install(*self._variant.kinds)
         for each in (self.controller_manager, self.scheduler, self.kwok):
             each.start()
-        self.add_node(NODE)
+        if self._variant.node:
+            self.add_node(NODE)
+
+    def install(self, *manifests: Path) -> None:
+        """CRDs of any size. Returns when they are served."""
+        self._apply(manifests, "--server-side")
+
+    def start_beside(
+        self, name: str, command: commands.Command, env: Mapping[str, str] = MappingProxyType({})
+    ) -> Process:
+        """Another program, which ends with the control plane."""
+        other = Process(self._guard, command, self.layout.logs / f"{name}.log", {**self._env, **env})
+        self._others.append(other)
+        other.start()
+        return other
 
     def stop(self) -> None:
         """Ends every process at once: nothing here is worth a graceful end."""
@@ -109,7 +135,7 @@ class ControlPlane:
     def start_apiserver(self, *flags: str) -> None:
         """`flags` hold for this start only, such as "--feature-gates=WatchList=false"."""
         self.apiserver.start(*flags)
-        self._wait(self._is_ready)
+        self.wait(self._is_ready)
         if self.controller_manager.pid is not None:
             # It backs off for many seconds after an outage, and its work is no part of what is tested.
             self.controller_manager.kill()
@@ -138,7 +164,7 @@ class ControlPlane:
         done = subprocess.run(
             [self.layout.binaries.kubectl, f"--kubeconfig={self.layout.admin_kubeconfig}", *args],
             input=stdin,
-            env={"HOME": str(self.layout.home), **ENV},
+            env=self._env,
             capture_output=True,
             text=True,
             check=False,
@@ -159,7 +185,7 @@ class ControlPlane:
     def add_namespace(self, name: str) -> None:
         """Returns when pods may be made in it: the controllers have given it its service account."""
         self.api.post("/api/v1/namespaces", {"metadata": {"name": name}})
-        self._wait(lambda: bool(self.api.get(f"/api/v1/namespaces/{name}/serviceaccounts/default")))
+        self.wait(lambda: bool(self.api.get(f"/api/v1/namespaces/{name}/serviceaccounts/default")))
 
     def add_node(
         self,
@@ -176,33 +202,13 @@ class ControlPlane:
             status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet}}
         node = {"metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}, "status": status}
         self.api.post("/api/v1/nodes", node)
-        self._wait(lambda: self._takes_pods(name))
+        self.wait(lambda: self._takes_pods(name))
 
     def remove_node(self, name: str) -> None:
         """As a machine that is gone for good; its pods go when the pod garbage collector finds them."""
         self.api.delete(f"/api/v1/nodes/{name}")
 
-    def _process(self, command: commands.Command) -> Process:
-        name = Path(command[0]).name
-        return Process(self._guard, command, self.layout.logs / f"{name}.log", {"HOME": str(self.layout.home), **ENV})
-
-    def _processes(self) -> tuple[Process, ...]:
-        return self.etcd, self.apiserver, self.controller_manager, self.scheduler, self.kwok
-
-    def _is_ready(self) -> bool:
-        return self.layout.authority.exists() and self.api.text("GET", "/readyz") == "ok"
-
-    def _serves(self, crd: str) -> bool:
-        """Whether kubectl finds the kind, which has the name of its CRD: that one is made, and established, earlier."""
-        return crd in self.kubectl("api-resources", "--output=name").split()
-
-    def _takes_pods(self, node: str) -> bool:
-        found = self.api.get(f"/api/v1/nodes/{node}")
-        conditions = found["status"].get("conditions", [])
-        ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-        return ready and not found["spec"].get("taints")
-
-    def _wait(self, check: Callable[[], bool]) -> None:
+    def wait(self, check: Callable[[], bool]) -> None:
         """Waits as long as all processes live; one that died says why at once."""
 
         def alive_and_so() -> bool:
@@ -210,4 +216,35 @@ class ControlPlane:
                 each.check()
             return check()
 
-        wait_until(alive_and_so, timeout=60)
+        wait_until(alive_and_so, timeout=180)
+
+    def _process(self, command: commands.Command) -> Process:
+        return Process(self._guard, command, self.layout.logs / f"{Path(command[0]).name}.log", self._env)
+
+    @property
+    def _env(self) -> dict[str, str]:
+        return {"HOME": str(self.layout.home), **ENV}
+
+    def _processes(self) -> tuple[Process, ...]:
+        return self.etcd, self.apiserver, self.controller_manager, self.scheduler, self.kwok, *self._others
+
+    def _apply(self, manifests: Sequence[Path], *how: str) -> None:
+        """Returns when the kinds among them are served."""
+        if manifests:
+            made = self.kubectl("apply", *how, "--output=name", *(f"--filename={file}" for file in manifests)).split()
+            prefix = "customresourcedefinition.apiextensions.k8s.io/"
+            crds = {one.removeprefix(prefix) for one in made if one.startswith(prefix)}
+            self.wait(lambda: self._serves(crds))
+
+    def _is_ready(self) -> bool:
+        return self.layout.authority.exists() and self.api.text("GET", "/readyz") == "ok"
+
+    def _serves(self, crds: set[str]) -> bool:
+        """Whether kubectl finds the kinds, which are named as their CRDs: those are made, and established, earlier."""
+        return crds <= set(self.kubectl("api-resources", "--output=name").split())
+
+    def _takes_pods(self, node: str) -> bool:
+        found = self.api.get(f"/api/v1/nodes/{node}")
+        conditions = found["status"].get("conditions", [])
+        ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+        return ready and not found["spec"].get("taints")

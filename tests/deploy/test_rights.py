@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.cli.plan import becomes
-from paddlejob.core import KINDS
 from paddlejob.core.kind import Kind
+from paddlejob.core.kinds import BUILT_IN
 from paddlejob.core.services import SERVICES
 from tests.cluster.audit import Call
 from tests.cluster.binaries import Binaries
@@ -92,7 +92,7 @@ def begin_a_life(desk: Desk) -> None:
     desk.submit(a_job("host", worker=a_role(1, ends="succeeded"), intranet="Host", cleanPodPolicy="Always"))
     desk.submit(a_job("unmounted", worker=a_role(1, stuck="mount")))
     lose_labels(desk, a_job("bare", worker=by_name, intranet="Service", cleanPodPolicy="Always", suspend=True))
-    for kind in KINDS:
+    for kind in BUILT_IN:
         meet(desk, kind, a_job(f"met-{kind.plural}", worker=by_name, intranet="Service"))
 
 
@@ -136,7 +136,7 @@ def test_every_verb_of_the_role_is_used_and_no_other(strict_desk: Desk, strict_o
     desk.delete("evicted")
     wait_until(lambda: ("events", "list") in {right(call) for call in calls_since(desk, since)})
     desk.delete("unmounted")
-    for kind in KINDS:
+    for kind in BUILT_IN:
         desk.stalled(f"met-{kind.plural}", "NameTaken")
     wait_until(lambda: {one for one in desk.pods() if not one.startswith("met")} == set())
     wait_until(lambda: all(one["metadata"]["name"].startswith("met") for one in desk.objects("services")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +13,20 @@ import yaml
 from tests.cli.kubelet import Kubelet
 from tests.cli.person import Person
 from tests.cluster.binaries import Binaries
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.control_plane import NODE, ControlPlane
 from tests.docs.typist import ROOT, Typist, commands, yaml_blocks
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, a_job, a_role
 
 PAGE = ROOT / "docs" / "administrator.md"
-(ROLE,) = yaml_blocks(PAGE)
+DEPLOYMENT = "/apis/apps/v1/namespaces/paddle-system/deployments/paddle-controller-manager"
+KUSTOMIZATION, ROLE = yaml_blocks(PAGE)
 
 
 @pytest.fixture(scope="module")
 def fresh(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     with ControlPlane(binaries, tmp_path_factory.mktemp("administrator")) as started:
+        started.kubectl("label", "node", NODE, "kubernetes.io/os=linux")  # as every kubelet does
         yield started
 
 
@@ -31,10 +34,17 @@ def fresh(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def test_every_command_of_the_page_works(fresh: ControlPlane, tmp_path: Path) -> None:
     typist = Typist(fresh, tmp_path)
     (tmp_path / "paddlejob-user.yaml").write_text(ROLE)
+    (tmp_path / "kustomization.yaml").write_text(KUSTOMIZATION)
+    shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     for line in commands(PAGE):
-        said = typist.type(line, tmp_path if "paddlejob-user.yaml" in line else ROOT)
+        own = "paddlejob-user.yaml" in line or "-k ." in line
+        said = typist.type(line, tmp_path if own else ROOT)
         if "can-i" in line:
             assert said == "yes\n"
+        if "-k ." in line:
+            pods = fresh.api.get(DEPLOYMENT)["spec"]["template"]["spec"]
+            assert pods["containers"][0]["image"] == "registry.example.com/paddle-operator:0.1.0"
+            assert pods["nodeSelector"] == {"kubernetes.io/os": "linux"}
     left = fresh.kubectl("get", "ns,crd,clusterrole,clusterrolebinding", "-o", "name")
     assert "paddle" not in left
 

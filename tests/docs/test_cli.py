@@ -15,6 +15,7 @@ from tests.cluster.control_plane import NODE, ControlPlane
 from tests.docs.typist import ROOT, Typist, commands
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, a_job, a_role
+from tests.ui.served import serving
 from tools.environments import PADDLE, python_of
 
 PAGE = ROOT / "docs" / "cli.md"
@@ -76,6 +77,10 @@ def test_every_command_of_the_page_works(talking: tuple[ControlPlane, Kubelet], 
         for line in commands(PAGE):
             if line.startswith("paddlejob operator "):
                 assert world.starts_operator(*line.split()[2:]).stop() == 0
+                continue
+            if line == "paddlejob ui":
+                with serving(typist.env, tmp_path) as page:
+                    assert page.ask("GET", "/api/about", Cookie=page.cookie()).status == 200
                 continue
             world.before(line)
             world.after(line, typist.type(line))

@@ -44,6 +44,6 @@ def test_generate_writes_what_is_checked_in() -> None:
 
 
 def test_every_file_of_the_table_is_there() -> None:
-    named = re.findall(r"`((?:api|core|kube|operator|local|places|sdk|cli)/[\w./]*)`", PAGE)
+    named = re.findall(r"`((?:api|core|kube|operator|local|places|sdk|ui|cli)/[\w./]*)`", PAGE)
     assert len(named) > 10
     assert not [one for one in named if not (ROOT / "src" / "paddlejob" / one).exists()]

@@ -25,11 +25,15 @@ from tools.environments import PADDLE, RUNTIME, python_of
 from tools.installer import Recipe, build, install, make
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+AT_THE_TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+DOCUMENTS = [*AT_THE_TOP, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "charts").rglob("*.md"))]
+# Pages of which `make packages` runs the commands, with programs that nothing else needs.
+PACKAGES = ROOT / "tests" / "packages"
 
 # Commands that need no cluster of ours, and what runs them for real.
 ELSEWHERE = {
     "make test": "CI runs exactly this",
+    **dict.fromkeys(("make cluster", "make e2e", "make cluster-down"), "they need root, and change this machine"),
     "make demo": "test_the_demo_trains_for_real_in_an_environment_of_its_own",
     "pip install .": "test_the_package_installs_as_the_dockerfile_does_it",
 }
@@ -96,19 +100,20 @@ def test_every_command_of_the_readme_works(
             one.kill()
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_other_documents_hold_no_command_that_is_not_run(path: Path) -> None:
     """A page with commands has a test of its own name, which runs them."""
-    runner = Path(__file__).with_name(f"test_{path.stem.replace('-', '_')}.py")
-    if path.name != "README.md" and not runner.exists():
+    name = f"test_{path.stem.replace('-', '_')}.py"
+    runs = any((folder / name).exists() for folder in (Path(__file__).parent, PACKAGES))
+    if path != ROOT / "README.md" and not runs:
         assert commands(path) == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_and_every_path_leads_somewhere(path: Path) -> None:
     text = path.read_text()
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
-    named = re.findall(r"`((?:deploy|docs|tests|tools|examples)/[^`*\s]+)`", text)
+    named = re.findall(r"`((?:charts|deploy|docs|tests|tools|examples)/[^`*\s]+)`", text)
     missing = [one for one in links if not (path.parent / one).exists()]
     missing += [one for one in named if not (ROOT / one).exists()]
     assert not missing
@@ -185,3 +190,9 @@ def test_the_package_installs_as_the_dockerfile_does_it(tmp_path: Path) -> None:
         program = str(made / "bin" / command)
         done = subprocess.run([program, "crd"], capture_output=True, text=True, check=True)
         assert done.stdout.startswith("apiVersion: apiextensions.k8s.io/v1")
+
+
+def test_ci_runs_what_it_is_said_to_run() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    said = [command for command, where in ELSEWHERE.items() if where == "CI runs exactly this"]
+    assert set(re.findall(r"^.*?\b(make [a-z0-9-]+)\b", script, re.MULTILINE)) == set(said)

@@ -8,15 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from tools.environments import ALL, python_of
+from tools.environments import ALL, LARGE, python_of
 from tools.installer import ROOT, TOOLS, Recipe
 
 PIN = re.compile(
     r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;]+)(?:\s*;\s*(.*?))?\s*((?:\\?\s*--hash=sha256:[0-9a-f]{64}\s*)*)$"
 )
-# Its test makes it anew, in a folder of its own.
-MADE = [name for name in ALL if name != "demo"]
-PINS = sorted({*ROOT.glob("requirements*.txt"), *(ROOT / "examples").glob("requirements*.txt")})
+# The test of the demo makes its environment anew, in a folder of its own.
+MADE = [name for name in ALL if name != "demo" and name not in LARGE]
+PINS = sorted(
+    {
+        *ROOT.glob("requirements*.txt"),
+        *(ROOT / "examples").glob("requirements*.txt"),
+        *(ROOT / "tests" / "training" / "requirements").iterdir(),
+        ROOT / "tests" / "ui" / "requirements.txt",
+    }
+)
 
 
 def lines(pins: Path) -> list[str]:

@@ -96,6 +96,13 @@ def test_what_is_pinned_is_all_that_is_installed(index: Index, tmp_path: Path) -
     assert installed(tmp_path, pins=f"{pin('good', good)}\n{pin('needed', needed)}") == {"good", "needed"}
 
 
+def test_pins_may_be_all_that_counts_whatever_packages_ask_of_one_another(index: Index, tmp_path: Path) -> None:
+    (tmp_path / "pins.txt").write_text(pin("good", index.wheel("good", needs="what-nobody-has")))
+    recipe = Recipe(tmp_path / "made", sys.executable, (tmp_path / "pins.txt",), options=("--no-deps",))
+    make(recipe, lambda line: None)
+    assert list(recipe.folder.glob("lib/python*/site-packages/good.py"))
+
+
 def no_hash(index: Index) -> str:
     index.wheel("good")
     return pin("good")

@@ -1,0 +1,153 @@
+"""The chart on a real API server: installed, upgraded from an earlier version, removed, without harm to jobs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane
+from tests.cluster.waiting import wait_until
+from tests.operator.process import OperatorProcess, operator_kubeconfig
+from tests.packages.helm import CHART, RELEASE, Helm, HelmFailed, Json
+from tests.scenarios.desk import Desk, a_job, a_role
+
+pytestmark = pytest.mark.timeout(300)
+
+ROOT = Path(__file__).parents[2]
+CRD = "paddlejobs.batch.paddlepaddle.org"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments/paddle-controller-manager"
+LATER = "ttlSecondsAfterFinished"
+
+
+@pytest.fixture(autouse=True)
+def clean(empty: ControlPlane) -> Iterator[None]:
+    """The cluster is as before for the next test."""
+    yield
+    for kind in ("crd", "clusterrole", "clusterrolebinding"):
+        names = [one for one in empty.kubectl("get", kind, "-o", "name").split() if "paddle" in one]
+        if names:
+            empty.kubectl("delete", "--timeout=60s", *names)
+    for namespace in (OPERATOR_NAMESPACE, "team-a", "team-b"):
+        empty.kubectl("delete", "namespace", namespace, "--ignore-not-found", "--timeout=60s")
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """The chart as it might have been: another version, and a CRD without a field that came later."""
+    chart = Path(shutil.copytree(CHART, tmp_path / "earlier"))
+    described = yaml.safe_load((chart / "Chart.yaml").read_text())
+    (chart / "Chart.yaml").write_text(yaml.safe_dump({**described, "version": "0.0.9", "appVersion": "0.0.9"}))
+    crd = yaml.safe_load((chart / "files" / "crd.yaml").read_text())
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    del spec["properties"][LATER]
+    spec["x-kubernetes-validations"] = [one for one in spec["x-kubernetes-validations"] if LATER not in one["rule"]]
+    (chart / "files" / "crd.yaml").write_text(yaml.safe_dump(crd))
+    return chart
+
+
+@contextmanager
+def acting(cluster: ControlPlane, tmp_path: Path) -> Iterator[OperatorProcess]:
+    """The simulated pods of the Deployment do nothing: its arguments run here, with its account."""
+    args = cluster.api.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]["args"]
+    kubeconfig = operator_kubeconfig(cluster, tmp_path / "operator-kubeconfig")
+    operator = OperatorProcess(kubeconfig, tmp_path / "operator.log", args[1:]).start()
+    try:
+        yield operator
+        assert operator.stop() == 0
+    finally:
+        operator.kill()
+
+
+def image(cluster: ControlPlane) -> str:
+    return str(cluster.api.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def fields(cluster: ControlPlane) -> Json:
+    crd = cluster.api.get(f"{CRDS}/{CRD}")
+    found: Json = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    return found
+
+
+def uids(desk: Desk) -> dict[str, str]:
+    return {name: pod["metadata"]["uid"] for name, pod in desk.pods().items() if name.startswith("long")}
+
+
+def test_a_job_lives_through_install_upgrade_uninstall_and_reinstall(
+    administrator: Helm, empty: ControlPlane, earlier: Path, tmp_path: Path
+) -> None:
+    said = administrator.install(chart=earlier)
+    assert "watches all namespaces" in said
+    assert image(empty).endswith(":0.0.9")
+    assert LATER not in fields(empty)
+    empty.add_namespace("team-a")
+    desk = Desk(empty, "team-a")
+    with acting(empty, tmp_path):
+        desk.submit(a_job("long", worker=a_role(2)))
+        desk.in_phase("long", "Running")
+    pods = uids(desk)
+    assert len(pods) == 2
+
+    administrator.upgrade()
+    assert not image(empty).endswith(":0.0.9")
+    wait_until(lambda: LATER in fields(empty))
+    with acting(empty, tmp_path):
+        desk.submit(a_job("brief", worker=a_role(1, ends="succeeded"), **{LATER: 0}))
+        wait_until(lambda: desk.gone("brief"))
+    assert uids(desk) == pods
+
+    assert "kept" in administrator.uninstall()
+    assert "paddle" not in empty.kubectl("get", "clusterrole,clusterrolebinding", "-o", "name")
+    assert "paddle" not in empty.kubectl(
+        "-n", OPERATOR_NAMESPACE, "get", "deploy,sa,role,rolebinding,pdb", "-o", "name"
+    )
+    assert desk.status("long")["phase"] == "Running"
+
+    administrator.install()
+    with acting(empty, tmp_path):
+        desk.finish_workers("long")
+        desk.in_phase("long", "Completed")
+    assert uids(desk) == pods
+
+
+def test_a_release_that_keeps_nothing_leaves_nothing(administrator: Helm, empty: ControlPlane) -> None:
+    administrator.install(values={"crd": {"keep": False}})
+    administrator.uninstall()
+    wait_until(lambda: CRD not in empty.kubectl("get", "crd", "-o", "name"))
+    assert "paddle" not in empty.kubectl("get", "crd,clusterrole,clusterrolebinding", "-o", "name")
+
+
+def test_a_rollback_brings_the_earlier_one_back(administrator: Helm, empty: ControlPlane, earlier: Path) -> None:
+    administrator.install(chart=earlier)
+    administrator.upgrade()
+    administrator("rollback", RELEASE, "1", f"--namespace={OPERATOR_NAMESPACE}", "--wait")
+    assert image(empty).endswith(":0.0.9")
+
+
+def test_what_manifests_installed_is_taken_over(administrator: Helm, empty: ControlPlane) -> None:
+    """Not by itself: helm says whose it is not; with the flag that it names, jobs and all."""
+    files = [f"--filename={ROOT / 'deploy' / 'v1' / name}" for name in ("crd.yaml", "operator.yaml")]
+    empty.kubectl("apply", "--server-side", *files)
+    with pytest.raises(HelmFailed, match="exists and cannot be imported into the current release"):
+        administrator.install()
+    administrator.install("--take-ownership")
+    assert RELEASE in administrator("list", f"--namespace={OPERATOR_NAMESPACE}")
+
+
+def test_two_namespaces_are_watched_without_cluster_wide_rights(
+    administrator: Helm, empty: ControlPlane, tmp_path: Path
+) -> None:
+    for namespace in ("team-a", "team-b"):
+        empty.add_namespace(namespace)
+    administrator.install(values={"namespaces": ["team-a", "team-b"]})
+    assert "paddle" not in empty.kubectl("get", "clusterrole,clusterrolebinding", "-o", "name")
+    with acting(empty, tmp_path):
+        for namespace in ("team-a", "team-b"):
+            desk = Desk(empty, namespace)
+            desk.submit(a_job("first", worker=a_role(1, ends="succeeded")))
+            desk.in_phase("first", "Completed", timeout=60)
