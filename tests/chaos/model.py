@@ -38,6 +38,7 @@ class Model:
     complaints: list[Complaint] = field(default_factory=list)
     # Running pods that were deleted although nothing called for it, by UID: wrong if an operator did it.
     unjustified: dict[str, Complaint] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)  # UIDs of pods that the campaign itself deleted
     told_completed: set[str] = field(default_factory=set)  # elastic jobs whose launcher has said so, by UID
 
     def named(self, name: str) -> JobLife | None:
@@ -202,7 +203,7 @@ class Model:
         if _is_disrupted(pod.body):
             self._cause(job, pod, "it was disrupted")
         if pod.deleting and not was_deleting:
-            if was_running and not self._is_called_for(job, pod):
+            if was_running and pod.uid not in self.taken and not self._is_called_for(job, pod):
                 text = f"{pod.name} of attempt {pod.attempt} ran; the job was {job.phase} in attempt {job.attempt}"
                 self.unjustified[pod.uid] = Complaint("no delete of a healthy pod", job.name, text)
             self._cause(job, pod, "it was deleted")

@@ -15,15 +15,15 @@ FINALIZER = "test.paddlejob/hold"
 
 
 def delete(world: World, trouble: Trouble) -> None:
-    world.desk.delete_pod(world.pod(trouble.job, trouble.slot).name)
+    world.desk.delete_pod(_taken(world, trouble))
 
 
 def delete_by_force(world: World, trouble: Trouble) -> None:
-    world.desk.api.delete(world.path("pods", world.pod(trouble.job, trouble.slot).name), gracePeriodSeconds=0)
+    world.desk.api.delete(world.path("pods", _taken(world, trouble)), gracePeriodSeconds=0)
 
 
 def evict(world: World, trouble: Trouble) -> None:
-    name = world.pod(trouble.job, trouble.slot).name
+    name = _taken(world, trouble)
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
     world.desk.api.post(world.path("pods", f"{name}/eviction"), body)
 
@@ -44,10 +44,11 @@ def strip(world: World, trouble: Trouble) -> None:
 
 def hold(world: World, trouble: Trouble) -> Undo:
     """By a finalizer; half of them are deleted, too, and stay."""
-    name = world.pod(trouble.job, trouble.slot).name
+    deletes = bool(trouble.dice % 2)
+    name = _taken(world, trouble) if deletes else world.pod(trouble.job, trouble.slot).name
     path = world.path("pods", name)
     world.desk.api.merge(path, {"metadata": {"finalizers": [FINALIZER]}})
-    if trouble.dice % 2:
+    if deletes:
         world.desk.delete_pod(name)
 
     def let_go() -> None:
@@ -67,3 +68,10 @@ def move(world: World, trouble: Trouble) -> None:
     meta = {"resourceVersion": found["metadata"]["resourceVersion"]}
     status = {"podIP": address, "podIPs": [{"ip": address}]}
     world.desk.api.merge(world.path("pods", f"{pod.name}/status"), {"metadata": meta, "status": status})
+
+
+def _taken(world: World, trouble: Trouble) -> str:
+    """The name of a pod that is about to be deleted by us: an operator that deletes it too does no harm."""
+    pod = world.pod(trouble.job, trouble.slot)
+    world.model.taken.add(pod.uid)
+    return pod.name

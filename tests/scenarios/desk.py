@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from paddlejob.core import KINDS
 from paddlejob.core.kind import Kind
+from paddlejob.core.kinds import BUILT_IN
 from tests.cluster.api import ApiError
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import TIMEOUT, wait_until
@@ -131,7 +131,7 @@ class Desk:
         """Whether the job and all it made are gone."""
         children = [
             one["metadata"]["name"]
-            for kind in KINDS
+            for kind in BUILT_IN
             for one in self.of_kind(kind)
             if one["metadata"].get("labels", {}).get("batch.paddlepaddle.org/job-name") == name
         ]

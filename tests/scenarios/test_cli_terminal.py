@@ -14,6 +14,8 @@ from tests.cli.person import Person
 from tests.cluster.processes import free_ports
 from tests.scenarios.desk import Desk, Json, a_job, a_role
 
+THEIRS = Path(__file__).parents[2] / "examples" / "resnet" / "kubeflow.yaml"
+
 
 def types(person: Person, *args: str | Path) -> str:
     return person.types(*args).fine().text
@@ -59,12 +61,18 @@ def test_what_needs_no_cluster_on_a_terminal(person: Person) -> None:
     assert "here: Completed: 1 of 1 workers succeeded" in types(person, "run", path)
     assert yaml.safe_load(in_both(person, "crd"))["kind"] == "CustomResourceDefinition"
     assert "_paddlejob()" in in_both(person, "completion", "bash")
+    assert yaml.safe_load(in_both(person, "convert", THEIRS))["apiVersion"] == "batch.paddlepaddle.org/v1"
 
 
 def test_the_operator_on_a_terminal_ends_with_control_c(person: Person, desk: Desk) -> None:
     health, metrics = free_ports(2)
     flags = (f"--health-probe-bind-address=127.0.0.1:{health}", f"--metrics-bind-address=127.0.0.1:{metrics}")
     shown = person.types("operator", "-n", desk.namespace, *flags, until=lambda screen: "leading" in screen)
+    assert shown.code == 0
+
+
+def test_the_page_on_a_terminal_ends_with_control_c(person: Person) -> None:
+    shown = person.types("ui", "--no-browser", until=lambda screen: "http://127.0.0.1:" in screen)
     assert shown.code == 0
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.core import KINDS
+from paddlejob.core.kinds import BUILT_IN
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
@@ -76,7 +76,7 @@ def what_is_left(desk: Desk, name: str) -> Json:
             for one in desk.of_kind(kind)
             if one["metadata"].get("labels", {}).get("batch.paddlepaddle.org/job-name") == name
         )
-        for kind in KINDS
+        for kind in BUILT_IN
     }
     seen = {
         "status": without_times(desk.status(name)),

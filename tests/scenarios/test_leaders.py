@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlejob.core import KINDS
+from paddlejob.core.kinds import BUILT_IN
 from tests.cluster.api import ApiError
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
@@ -131,7 +131,7 @@ def test_when_the_leader_is_stopped_it_leaves_the_lease_to_the_other(desk: Desk,
 
 def test_a_new_leader_whose_watch_of_pods_is_behind_takes_no_healthy_pod_for_lost(desk: Desk, pair: Pair) -> None:
     leader, waiting = pair
-    wait_until(lambda: waiting.proxy.open_watches == len(KINDS) + 1)
+    wait_until(lambda: waiting.proxy.open_watches == len(BUILT_IN) + 1)
     waiting.proxy.order_watches("silence", "pods")
     desk.submit(a_job("shared"))
     desk.in_phase("shared", "Running", LONG)

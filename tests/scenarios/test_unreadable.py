@@ -18,29 +18,29 @@ from tests.scenarios.desk import Desk, Json, a_job, a_role
 CRD = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd.definition()['metadata']['name']}"
 
 
+def takes_nonsense(desk: Desk, nonsense: Json) -> bool:
+    try:
+        desk.submit(nonsense, dry_run=True)
+    except ApiError:
+        return False
+    return True
+
+
 @contextmanager
 def looser_crd(control_plane: ControlPlane, desk: Desk) -> Iterator[None]:
     """One that takes anything, as `preserveUnknownFields` did; ours again afterwards."""
     nonsense = a_job("nonsense", withGloo="many")
-
-    def takes_nonsense() -> bool:
-        try:
-            desk.submit(nonsense, dry_run=True)
-        except ApiError:
-            return False
-        return True
-
     ours = control_plane.api.get(CRD)["spec"]
     (version,) = ours["versions"]
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     loose = {**version, "schema": {"openAPIV3Schema": anything}}
     control_plane.api.merge(CRD, {"spec": {"versions": [loose]}})
     try:
-        wait_until(takes_nonsense)
+        wait_until(lambda: takes_nonsense(desk, nonsense))
         yield
     finally:
         control_plane.api.merge(CRD, {"spec": {"versions": [version]}})
-        wait_until(lambda: not takes_nonsense())
+        wait_until(lambda: not takes_nonsense(desk, nonsense))
 
 
 def leave(control_plane: ControlPlane, desk: Desk, job: Json, status: Json) -> None:
@@ -89,3 +89,4 @@ def test_the_operator_leaves_those_that_ended_adopts_the_others_and_goes_on(desk
     desk.in_phase("good", "Running")
     assert sorted(desk.pods()) == ["good-worker-0", "odd-worker-0", "odd-worker-1"]
     assert desk.status("succeeded")["phase"] == "Succeed"
+    wait_until(lambda: "Unreadable" in desk.told("broken"))
