@@ -12,8 +12,15 @@ STEP := "$(PYTHON)" tools/step.py
 PYTEST := "$(BIN)/pytest" -q -n $(PROCESSES)
 # A file stays in one process, which makes what its tests share once; tests/conftest.py says which files come first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
+SCHEDULERS := volcano-scheduler volcano-controllers kueue coscheduling-scheduler coscheduling-controller \
+  kube-apiserver-1-36 kube-controller-manager-1-36 kube-scheduler-1-36
+# Tests on a real node that change what others share, or that measure.
+ALONE := cluster install faults names figures
 COMPILE := "$(VENV)-lock/bin/pip-compile" --quiet --generate-hashes --allow-unsafe --no-strip-extras \
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
+# Where the version of the API server can matter.
+COMPATIBLE := $(addprefix tests/,api/test_seeds.py deploy/test_install.py $(addprefix scenarios/,test_cli_install.py \
+  test_fuzz.py test_lives.py test_refusals.py test_table.py test_whole_lives.py))
 # The parts of one run of make belong together.
 export RUN := $(or $(RUN),$(shell date +%s%N))
 export VENV
@@ -65,21 +72,28 @@ paddle: ## Make the environments with PaddlePaddle for the tests and examples (a
 	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
 
-programs: env paddle ## Which programs see all workers in which network: a table, every cell filled by a run
-	@$(STEP) "Running each program in each network" "$(BIN)/python" -m tests.training.matrix
+programs: env ## Run each program of today in each network and write docs/programs.md: about an hour; ROWS=paddleformers for some
+	@$(STEP) "Running each program in each network" "$(BIN)/python" -m tests.training.matrix $(if $(ROWS),"$(ROWS)")
 
-check: env ## Linters, types, import contracts, generated files
+check: env ## Linters, types (the page's too), import contracts, generated files
 	@$(STEP) "Checking style" "$(BIN)/ruff" format --check --quiet .
 	@$(STEP) "Linting" "$(BIN)/ruff" check --quiet .
 	@$(STEP) "Checking types" "$(BIN)/mypy"
 	@$(STEP) "Checking import contracts" "$(BIN)/lint-imports"
 	@$(STEP) "Checking generated files" "$(BIN)/python" tools/generate.py --check
+	@$(STEP) "Checking the types of the page" "$(BIN)/python" tools/page_checks.py
 
 control-plane: env ## Get or build the Kubernetes control plane for the tests (about 9 minutes the first time)
 	@$(STEP) "Getting the Kubernetes control plane for the tests" "$(BIN)/python" -m tests.cluster.binaries
 
 chaos: control-plane ## Random jobs and random trouble at once: SECONDS=600 SEED=n (tests/chaos/README.md)
 	@"$(BIN)/python" -m tests.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+page-picture: env ## Make docs/page.png anew, the picture of the page in README
+	@PICTURE=1 "$(BIN)/pytest" -q -n 1 tests/ui/test_look.py -k picture
+
+ui-load: control-plane ## The page under load: 500 jobs, 2,000 pods, 50 changes a second, SECONDS=600
+	@"$(BIN)/python" -m tests.ui.load $(if $(SECONDS),--seconds $(SECONDS))
 
 cluster: env ## Start a Kubernetes cluster of one real node on this machine, as root (tests/node/README.md)
 	@$(STEP) "Looking at this machine" "$(BIN)/python" -m tests.node machine
@@ -92,11 +106,33 @@ cluster-down: env ## End it and remove every trace of it
 	@$(STEP) "Ending the cluster" "$(BIN)/python" -m tests.node down
 
 e2e: env ## Jobs on the cluster that `make cluster` has started: the operator's image, real pods, real training
+	@$(STEP) "Looking for the cluster" "$(BIN)/python" -m tests.node find
 	@# These change what the others share.
 	@$(STEP) "Starting and ending another cluster" "$(BIN)/pytest" -q tests/node/test_cluster.py
 	@$(STEP) "Installing the operator on the cluster, and removing it" "$(BIN)/pytest" -q tests/node/test_install.py
-	@$(STEP) "Training on the cluster" "$(BIN)/pytest" -q -n 2 tests/node \
-	  --ignore=tests/node/test_cluster.py --ignore=tests/node/test_install.py
+	@$(STEP) "Training on the cluster" "$(BIN)/pytest" -q -n 3 tests/node $(patsubst %,--ignore=tests/node/test_%.py,$(ALONE))
+	@$(STEP) "Breaking the node, the operator and the API server" "$(BIN)/pytest" -q tests/node/test_faults.py
+	@$(STEP) "Measuring how jobs start" "$(BIN)/pytest" -q tests/node/test_names.py tests/node/test_figures.py
+	@"$(PYTHON)" tools/step.py --summary
+
+packages: control-plane ## The Helm chart on a real API server with Helm 3 and 4, the alerts with promtool, the parts of a release
+	@$(STEP) "Getting helm and promtool" "$(BIN)/python" -m tests.cluster.binaries helm helm-4 promtool
+	@$(STEP) "Testing the chart, the alerts and the release" "$(BIN)/pytest" -q -n 2 $(BY_FILE) tests/packages
+	@"$(PYTHON)" tools/step.py --summary
+
+compatibility: control-plane ## The scenarios that depend on it, on the oldest and on the newest Kubernetes that could be built
+	@for version in 1.30 1.36; do export KUBERNETES=$$version; \
+	  $(STEP) "Getting Kubernetes $$version" "$(BIN)/python" -m tests.cluster.binaries; \
+	  $(STEP) "Running jobs on Kubernetes $$version" "$(BIN)/pytest" -q -n 2 $(BY_FILE) tests/compatibility $(COMPATIBLE); \
+	done
+	@"$(PYTHON)" tools/step.py --summary
+
+release: env ## What a release is made of, in dist (docs/release.md); the chart if helm is there
+	@$(STEP) "Putting the release together" "$(BIN)/python" tools/release.py
+
+schedulers: control-plane ## Jobs as gangs on real schedulers: Volcano, coscheduling, Kueue and Kubernetes 1.36
+	@$(STEP) "Getting the schedulers" "$(BIN)/python" -m tests.cluster.binaries $(SCHEDULERS)
+	@$(STEP) "Running jobs on each scheduler" $(PYTEST) $(BY_FILE) tests/schedulers
 	@"$(PYTHON)" tools/step.py --summary
 
 generate: control-plane ## Write the generated files: pod template schema, CRDs, derived manifests
@@ -113,6 +149,7 @@ lock: ## Pin the versions anew (needs the oldest Python that we support)
 	@# What only the oldest Python needs, and newer ones refuse.
 	@sed -i -E 's/^(backports-asyncio-runner==[^ ]+) \\/\1 ; python_version < "3.11" \\/' requirements-dev.txt
 	@$(STEP) "Pinning the versions for users" $(COMPILE) --constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
+	@printf '%s\n' playwright | $(COMPILE) --output-file tests/ui/requirements.txt -
 	@printf '%s\n' pip setuptools wheel hatchling editables \
 	  | $(COMPILE) --constraint requirements-dev.txt --output-file requirements-build.txt -
 	@rm -rf "$(VENV)-lock"
@@ -125,4 +162,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e generate format lock env clean
+.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate format lock env clean

@@ -27,6 +27,7 @@ from paddlejob.core.children import (
     Terminated,
     Waiting,
 )
+from paddlejob.core.groups import GroupCondition, GroupStatus, VolcanoPodGroup
 
 NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=timezone.utc)
 NOW_TEXT = "2026-05-04T12:00:00Z"
@@ -64,6 +65,9 @@ class JobBuilder(Struct, frozen=True):
 
     def annotated(self, annotations: dict[str, str]) -> JobBuilder:
         return self._meta(annotations=annotations)
+
+    def labelled(self, labels: dict[str, str]) -> JobBuilder:
+        return self._meta(labels=labels)
 
     def deleted(self, at: str = NOW_TEXT) -> JobBuilder:
         return self._meta(deletion_timestamp=at)
@@ -262,6 +266,14 @@ def a_service(job: Job, role: n.RoleName, index: int, deleting: bool = False) ->
 
 def services_of(job: Job) -> list[Service]:
     return [a_service(job, role, index) for role, index in places_of(job)]
+
+
+def a_volcano_group(job: Job, phase: str = "Inqueue", *, message: str = "", users: bool = False) -> VolcanoPodGroup:
+    """The job's own, or its user's; a message is why it cannot be scheduled."""
+    said = (GroupCondition("Unschedulable", "True", "NotEnoughResources", message),) if message else ()
+    meta = replace(_child(job, job.metadata.name), creation_timestamp=NOW_TEXT)
+    meta = replace(meta, labels={}, owner_references=()) if users else meta
+    return VolcanoPodGroup(metadata=meta, status=GroupStatus(phase, said))
 
 
 def a_config_map(job: Job) -> ConfigMap:
