@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.waiting import TIMEOUT
 from tools.chromium import chromium
 from tools.environments import python_of
 
@@ -52,7 +53,7 @@ class Visitor:
         self._context = browser.new_context(**asked, accept_downloads=True)
         self._context.grant_permissions(["clipboard-read", "clipboard-write"])
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(TIMEOUT * 1000)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)

@@ -33,6 +33,11 @@ def answer(page: Visitor, button: str) -> None:
     page.page.get_by_role("dialog").get_by_role("button", name=button).click()
 
 
+def why_of(person: Person, name: str) -> str:
+    said = person.pipes("describe", name).fine().out
+    return next(line for line in said.splitlines() if line.startswith("Why:"))[11:].strip()
+
+
 def test_a_job_is_seen_from_its_stall_to_its_end(
     page: Visitor, desk: Desk, operator: OperatorProcess, person: Person
 ) -> None:
@@ -43,17 +48,16 @@ def test_a_job_is_seen_from_its_stall_to_its_end(
     desk.submit(a_job("train", ps=a_role(1)))
     row = page.page.locator("tr", has=page.page.get_by_role("link", name="waits", exact=True))
     row.get_by_text("Unschedulable").wait_for()
-    assert desk.namespace in page.page.locator("tr", has=page.page.get_by_role("link", name="train")).inner_text()
+    page.page.locator("tr", has=page.page.get_by_role("link", name="train")).get_by_text(desk.namespace).wait_for()
     page.job("waits")
-    said = person.pipes("describe", "waits").fine().out
-    why = next(line for line in said.splitlines() if line.startswith("Why:"))[11:].strip()
-    wait_until(lambda: page.page.locator(".why p").inner_text() == why)
+    # A scheduler counts nodes in its sentence: other tests' nodes come and go, and its words with them.
+    wait_until(lambda: page.page.locator(".why p").inner_text() == why_of(person, "waits"))
     page.page.keyboard.press("Escape")
     page.job("train")
     page.page.locator(".state", has_text="Running").wait_for()
     page.page.locator(".moments .placed").wait_for()
     nodes = {one["spec"]["nodeName"] for name, one in desk.pods().items() if name.startswith("train-")}
-    assert nodes <= set(page.page.locator(".pods tbody td:nth-child(3)").all_inner_texts())
+    wait_until(lambda: nodes <= set(page.page.locator(".pods tbody td:nth-child(3)").all_inner_texts()))
     desk.steer("train-worker-1", ends="failed", exit_code="7", last_lines="out of luck")
     page.page.locator(".state", has_text="Failed").wait_for()
     page.sees("train-worker-1, exit code 7")
