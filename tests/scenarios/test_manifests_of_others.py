@@ -23,7 +23,7 @@ from tests.etcd.server import EtcdServer
 from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
 from tests.scenarios import pod_groups
-from tests.scenarios.desk import IMAGE, Desk, Json, a_job, a_role
+from tests.scenarios.desk import Desk, Json, a_job, a_role
 from tests.scenarios.test_elastic import job_id
 
 ROOT = Path(__file__).parents[2]
@@ -54,30 +54,37 @@ def with_container(**fields: object) -> Json:
     return role
 
 
-SHARED = {
-    "volumes": [
-        {"name": "shm", "emptyDir": {"medium": "Memory"}},
-        {"name": "checkpoints", "hostPath": {"path": "/tmp/checkpoints"}},
-    ],
-    "containers": [
-        {
-            "name": "main",
-            "image": IMAGE,
-            "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, {"name": "checkpoints", "mountPath": "/out"}],
-        }
-    ],
-}
+def with_volume(path: str, **source: object) -> Json:
+    role = with_pod(volumes=[{"name": "extra", **source}])
+    role["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "extra", "mountPath": path}]
+    return role
+
+
+IN_GROUP = {"scheduling.k8s.io/group-name": "theirs", "volcano.sh/preemptable": "true"}
+
+
+def in_volcano() -> Json:
+    """Pods that name their group themselves."""
+    role = with_pod(schedulerName="volcano")
+    role["template"]["metadata"]["annotations"] |= IN_GROUP
+    return role
+
+
+MEMORY = with_volume("/dev/shm", emptyDir={"medium": "Memory"})
+ON_THE_HOST = with_volume("/checkpoints", hostPath={"path": "/tmp/checkpoints"})
 GPU = {"limits": {"nvidia.com/gpu": 1}}
 UNCOUNTED = {"template": a_role(1)["template"]}
 
 RUN: dict[str, Json] = {
     "containers that are not called paddle": {"worker": with_container(name="main"), "ps": with_container(name="ps")},
     "restartPolicy OnFailure": {"worker": with_pod(restartPolicy="OnFailure")},
-    "memory at /dev/shm and checkpoints on the host": {"worker": with_pod(**SHARED)},
+    "memory at /dev/shm": {"worker": MEMORY},
+    "checkpoints on the host": {"worker": ON_THE_HOST},
     "GPUs": {"worker": with_container(resources=GPU)},
     "elastic without bounds": {"elastic": 1},
     "cleanPodPolicy OnFailed": {"cleanPodPolicy": "OnFailed"},
     "the scheduler of Volcano": {"worker": with_pod(schedulerName="volcano")},
+    "annotations of Volcano": {"worker": in_volcano()},
     "templates without replicas": {"worker": UNCOUNTED, "ps": UNCOUNTED},
     "all that PaddleFlow sets": {
         "intranet": "PodIP",
@@ -121,11 +128,13 @@ def runs_to_its_end(desk: Desk, name: str, etcd: EtcdServer | None = None) -> Js
 @pytest.mark.usefixtures("volcano", "operator")
 @pytest.mark.parametrize("spec", RUN.values(), ids=RUN)
 def test_it_runs_to_its_end(desk: Desk, etcd: EtcdServer, spec: Json) -> None:
-    if spec is RUN["the scheduler of Volcano"]:
+    if spec in (RUN["the scheduler of Volcano"], RUN["annotations of Volcano"]):
         desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump(THEIR_GROUP))
     desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump(a_job("theirs", **spec)))
     status = runs_to_its_end(desk, "theirs", etcd if spec.get("elastic") else None)
     assert not status.get("disruptions")
+    if spec is RUN["annotations of Volcano"]:
+        assert all(pod["metadata"]["annotations"].items() >= IN_GROUP.items() for pod in desk.pods().values())
 
 
 REFUSED: dict[str, tuple[Json, str]] = {
