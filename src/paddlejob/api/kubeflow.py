@@ -210,7 +210,8 @@ def _launched_servers(spec: Json) -> Iterator[Mistake]:
 
 def _note_programs(spec: Json, notes: list[str]) -> None:
     if _has_servers(spec):
-        notes.append(f"spec.{REPLICAS}.Master: parameter servers; the job is Completed when all workers have succeeded")
+        success = "the job is Completed when all workers have succeeded, not when the masters have"
+        notes.append(f"spec.{REPLICAS}.Master: parameter servers; {success}")
     for path, words in _programs(spec):
         used = [name for name in _VARIABLES if name in words]
         if used:
