@@ -74,11 +74,13 @@ def test_every_command_of_the_page_works_and_no_job_is_lost(old: ControlPlane, t
             operator.kill()
 
 
-def test_the_readme_leads_here_from_its_first_lines() -> None:
+def test_the_readme_leads_everybody_to_their_page_from_its_first_lines() -> None:
     first = (ROOT / "README.md").read_text().split("\n## ")[0]
-    assert "(docs/migrating.md)" in first
+    elsewhere, helm = first.split("(docs/migrating.md)")
     for words in ("paddle-operator 0.3", "kubeflow.org/v1", "PaddleFlow"):
-        assert words in first
+        assert words in elsewhere
+    assert "Helm" in helm
+    assert "(docs/helm.md)" in helm
 
 
 def test_the_table_of_clean_policies_is_that_of_the_code() -> None:

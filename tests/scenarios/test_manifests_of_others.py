@@ -146,6 +146,10 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"worker": with_pod(restartPolicy="Always")},
         "set template.spec.restartPolicy to Never or OnFailure",
     ),
+    "roles of any name, as in versions that were never released": (
+        {"worker": None, "mode": "PS", "tasks": [{"name": "ps-1", **a_role(1)}, {"name": "trainer", **a_role(2)}]},
+        'unknown field "spec.mode", unknown field "spec.tasks"',  # docs/migrating.md says what to write
+    ),
     "a policy that nobody knows": ({"cleanPodPolicy": "Sometimes"}, 'supported values: "Always", "Never"'),
     "servers alone": ({"worker": None, "ps": a_role(1)}, "set spec.worker with replicas of 1 or more"),
 }
