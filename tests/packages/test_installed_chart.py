@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +16,17 @@ from tests.cluster.waiting import wait_until
 from tests.operator.process import OperatorProcess, operator_kubeconfig
 from tests.packages.helm import CHART, RELEASE, Helm, HelmFailed, Json
 from tests.scenarios.desk import Desk, a_job, a_role
+from tests.scenarios.predecessor import CRD as THEIR_CRD
+from tests.scenarios.predecessor import LEFTOVERS, Predecessor
 
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "helm.md"
 CRD = "paddlejobs.batch.paddlepaddle.org"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments/paddle-controller-manager"
-LATER = "ttlSecondsAfterFinished"
+LATER, LATER_VALUE = "ttlSecondsAfterFinished", "dashboard"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +43,7 @@ def clean(empty: ControlPlane) -> Iterator[None]:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
-    """The chart as it might have been: another version, and a CRD without a field that came later."""
+    """The chart as it might have been: another version, without a field and a value that came later."""
     chart = Path(shutil.copytree(CHART, tmp_path / "earlier"))
     described = yaml.safe_load((chart / "Chart.yaml").read_text())
     (chart / "Chart.yaml").write_text(yaml.safe_dump({**described, "version": "0.0.9", "appVersion": "0.0.9"}))
@@ -48,7 +52,19 @@ def earlier(tmp_path: Path) -> Path:
     del spec["properties"][LATER]
     spec["x-kubernetes-validations"] = [one for one in spec["x-kubernetes-validations"] if LATER not in one["rule"]]
     (chart / "files" / "crd.yaml").write_text(yaml.safe_dump(crd))
+    values = yaml.safe_load((chart / "values.yaml").read_text())
+    del values[LATER_VALUE]
+    (chart / "values.yaml").write_text(yaml.safe_dump(values))
+    template = chart / "templates" / "monitoring.yaml"
+    template.write_text(template.read_text().partition(f"{{{{- if .Values.{LATER_VALUE}")[0])
     return chart
+
+
+@pytest.fixture
+def over_another(program: Path) -> str:
+    """What docs/helm.md tells to add, where another operator's CRD is there."""
+    (found,) = re.findall(rf"Helm {4 if program.name == 'helm-4' else 3}: `(--take-ownership[^`]*)`", PAGE.read_text())
+    return str(found)
 
 
 @contextmanager
@@ -115,6 +131,19 @@ def test_a_job_lives_through_install_upgrade_uninstall_and_reinstall(
     assert uids(desk) == pods
 
 
+def test_an_upgrade_keeps_what_was_set_and_knows_what_came_later(
+    administrator: Helm, empty: ControlPlane, earlier: Path
+) -> None:
+    commands = [line for line in PAGE.read_text().splitlines() if line.startswith("helm upgrade ")]
+    keeping = "--reset-then-reuse-values"
+    assert all(keeping in line for line in commands)
+    administrator.install(values={"replicas": 1}, chart=earlier)
+    administrator.upgrade(keeping)
+    assert empty.api.get(DEPLOYMENT)["spec"]["replicas"] == 1
+    administrator.upgrade(keeping, values={LATER_VALUE: {"enabled": True}})
+    assert "paddle-operator-dashboard" in empty.kubectl("-n", OPERATOR_NAMESPACE, "get", "configmap", "-o", "name")
+
+
 def test_a_release_that_keeps_nothing_leaves_nothing(administrator: Helm, empty: ControlPlane) -> None:
     administrator.install(values={"crd": {"keep": False}})
     administrator.uninstall()
@@ -137,6 +166,28 @@ def test_what_manifests_installed_is_taken_over(administrator: Helm, empty: Cont
         administrator.install()
     administrator.install("--take-ownership")
     assert RELEASE in administrator("list", f"--namespace={OPERATOR_NAMESPACE}")
+
+
+def test_it_takes_the_place_of_paddle_operator_0_3(
+    administrator: Helm, empty: ControlPlane, tmp_path: Path, over_another: str
+) -> None:
+    """What docs/helm.md says of it, with a job that trains meanwhile."""
+    empty.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all([THEIR_CRD, *LEFTOVERS]))
+    empty.add_namespace("team-a")
+    desk = Desk(empty, "team-a")
+    wait_until(lambda: "paddlejobs" in empty.kubectl("api-resources"))
+    Predecessor(desk).runs("long")
+    pods = uids(desk)
+    empty.kubectl("-n", OPERATOR_NAMESPACE, "delete", "deployment", "paddle-controller-manager")
+    administrator.install(*over_another.split())
+    wait_until(lambda: LATER in fields(empty))
+    with acting(empty, tmp_path):
+        desk.until("long", lambda one: one.get("adopted"), 60)
+        desk.finish_workers("long")
+        desk.in_phase("long", "Completed", 60)
+        assert uids(desk) == pods
+        desk.delete("long")
+        wait_until(lambda: desk.gone("long"))
 
 
 def test_two_namespaces_are_watched_without_cluster_wide_rights(
