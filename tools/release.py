@@ -17,7 +17,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.installer import ROOT, build, build_sdist
 
-MANIFESTS = ("v1/crd.yaml", "v1/operator.yaml", "v1/operator-namespaced.yaml")
 MONITORING = ("alerts.yaml", "prometheus-rule.yaml", "service-monitor.yaml", "dashboard.json")
 SUMS = "SHA256SUMS"
 
@@ -38,8 +37,8 @@ def make(to: Path, helm: str | None) -> None:
     to.mkdir(parents=True)
     build(to)
     build_sdist(to)
-    for name in MANIFESTS:
-        shutil.copyfile(ROOT / "deploy" / name, to / Path(name).name)
+    for manifest in sorted((ROOT / "deploy" / "v1").glob("*.yaml")):
+        shutil.copyfile(manifest, to / manifest.name)
     for name in MONITORING:
         shutil.copyfile(ROOT / "deploy" / "monitoring" / name, to / name)
     if helm:
