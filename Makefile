@@ -20,7 +20,7 @@ COMPILE := "$(VENV)-lock/bin/pip-compile" --quiet --generate-hashes --allow-unsa
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
 # Where the version of the API server can matter.
 COMPATIBLE := $(addprefix tests/,api/test_seeds.py deploy/test_install.py $(addprefix scenarios/,test_cli_install.py \
-  test_fuzz.py test_lives.py test_refusals.py test_table.py test_whole_lives.py))
+  test_fuzz.py test_lives.py test_manifests_of_others.py test_predecessor.py test_refusals.py test_table.py test_whole_lives.py))
 # The parts of one run of make belong together.
 export RUN := $(or $(RUN),$(shell date +%s%N))
 export VENV

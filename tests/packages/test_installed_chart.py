@@ -22,7 +22,7 @@ from tests.scenarios.predecessor import LEFTOVERS, Predecessor
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "helm.md"
+PAGE, MIGRATING = (ROOT / "docs" / name for name in ("helm.md", "migrating.md"))
 CRD = "paddlejobs.batch.paddlepaddle.org"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{OPERATOR_NAMESPACE}/deployments/paddle-controller-manager"
@@ -168,19 +168,24 @@ def test_what_manifests_installed_is_taken_over(administrator: Helm, empty: Cont
     assert RELEASE in administrator("list", f"--namespace={OPERATOR_NAMESPACE}")
 
 
+@pytest.mark.parametrize("by", ["kubectl", "helm"])
 def test_it_takes_the_place_of_paddle_operator_0_3(
-    administrator: Helm, empty: ControlPlane, tmp_path: Path, over_another: str
+    administrator: Helm, empty: ControlPlane, tmp_path: Path, over_another: str, by: str
 ) -> None:
-    """What docs/helm.md says of it, with a job that trains meanwhile."""
-    empty.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all([THEIR_CRD, *LEFTOVERS]))
+    """What docs/helm.md and docs/migrating.md say of it, with a job that trains meanwhile."""
+    put_predecessor(empty, administrator if by == "helm" else None, tmp_path)
     empty.add_namespace("team-a")
     desk = Desk(empty, "team-a")
     wait_until(lambda: "paddlejobs" in empty.kubectl("api-resources"))
     Predecessor(desk).runs("long")
     pods = uids(desk)
+    if by == "helm":
+        (forget,) = re.findall(r"`kubectl (-n paddle-system delete secret .*?)`", MIGRATING.read_text())
+        empty.kubectl(*forget.replace("RELEASE", "old").split())
     empty.kubectl("-n", OPERATOR_NAMESPACE, "delete", "deployment", "paddle-controller-manager")
     administrator.install(*over_another.split())
     wait_until(lambda: LATER in fields(empty))
+    assert "old" not in administrator("list", "--all-namespaces", "--short").split()
     with acting(empty, tmp_path):
         desk.until("long", lambda one: one.get("adopted"), 60)
         desk.finish_workers("long")
@@ -188,6 +193,19 @@ def test_it_takes_the_place_of_paddle_operator_0_3(
         assert uids(desk) == pods
         desk.delete("long")
         wait_until(lambda: desk.gone("long"))
+
+
+def put_predecessor(cluster: ControlPlane, helm: Helm | None, folder: Path) -> None:
+    """paddle-operator 0.3, put there by kubectl, or by helm from a chart that holds its CRD among the templates."""
+    if helm is None:
+        cluster.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all([THEIR_CRD, *LEFTOVERS]))
+        return
+    chart = folder / "theirs"
+    (chart / "templates").mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("apiVersion: v2\nname: paddle-operator\nversion: 0.3.5\n")
+    held = [THEIR_CRD, *(one for one in LEFTOVERS if one["kind"] != "Namespace")]
+    (chart / "templates" / "all.yaml").write_text(yaml.safe_dump_all(held))
+    helm("install", "old", str(chart), f"--namespace={OPERATOR_NAMESPACE}", "--create-namespace")
 
 
 def test_two_namespaces_are_watched_without_cluster_wide_rights(
