@@ -111,16 +111,24 @@ def _answers(control_plane: ControlPlane) -> bool:
     return True
 
 
-def add_queue(control_plane: ControlPlane, namespace: str, cpu: int, **spec: object) -> str:
-    """A queue of its own for a namespace, with so much quota; its name is that of the namespace."""
-    flavor = {"name": FLAVOR, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
-    groups = [{"coveredResources": ["cpu"], "flavors": [flavor]}]
-    cluster_queue = {"namespaceSelector": {}, "resourceGroups": groups, **spec}
-    control_plane.api.post(f"{API}/clusterqueues", _object("ClusterQueue", namespace, cluster_queue))
-    queue = _object("LocalQueue", namespace, {"clusterQueue": namespace})
-    control_plane.api.post(f"{API}/namespaces/{namespace}/localqueues", queue)
-    wait_until(lambda: _is_active(control_plane, namespace))
-    return namespace
+def add_object(control_plane: ControlPlane, kind: str, name: str, spec: Json) -> None:
+    """Of a kind that belongs to no namespace."""
+    plural = f"{kind.lower()}s".replace("ys", "ies")
+    control_plane.api.post(f"{API}/{plural}", _object(kind, name, spec))
+
+
+def add_queue(
+    control_plane: ControlPlane, namespace: str, cpu: int, *, queue: str = "", flavor: str = FLAVOR, **spec: object
+) -> str:
+    """A queue of its own for a namespace, with so much quota; its name, that of the namespace unless it is given."""
+    name = queue or namespace
+    quota = {"name": flavor, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+    groups = [{"coveredResources": ["cpu"], "flavors": [quota]}]
+    add_object(control_plane, "ClusterQueue", namespace, {"namespaceSelector": {}, "resourceGroups": groups, **spec})
+    local = _object("LocalQueue", name, {"clusterQueue": namespace})
+    control_plane.api.post(f"{API}/namespaces/{namespace}/localqueues", local)
+    wait_until(lambda: _is_active(control_plane, namespace, name))
+    return name
 
 
 def change_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:
@@ -138,8 +146,8 @@ def held(control_plane: ControlPlane, name: str) -> str:
     return str(resource["total"])
 
 
-def _is_active(control_plane: ControlPlane, name: str) -> bool:
-    found: Any = control_plane.api.get(f"{API}/namespaces/{name}/localqueues/{name}")["status"]["conditions"]
+def _is_active(control_plane: ControlPlane, namespace: str, name: str) -> bool:
+    found: Any = control_plane.api.get(f"{API}/namespaces/{namespace}/localqueues/{name}")["status"]["conditions"]
     return any(one["type"] == "Active" and one["status"] == "True" for one in found)
 
 

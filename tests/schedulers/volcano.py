@@ -20,6 +20,9 @@ COMMANDS = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands"
 
 CERTIFICATES = {"tls-cert-file": "tls.crt", "tls-private-key-file": "tls.key", "ca-cert-file": "ca.crt"}
 
+# What it says of a group that the cluster has no room for, and of one that its queue has none for.
+OVERUSED, QUOTA = "resource in cluster is overused", "queue resource quota insufficient"
+
 # Its own default: groups are admitted up to so much of the cluster's room.
 OVERCOMMIT = 1.2
 CONF = """
@@ -77,12 +80,14 @@ class RunningVolcano:
 def _start_webhooks(control_plane: ControlPlane, programs: Volcano, kubeconfig: str) -> Process:
     """As its charts register them, but by address."""
     loopback = Loopback(control_plane.layout.folder / "volcano-webhooks")
-    for kind, path, group, resource in (
-        ("Mutating", "/podgroups/mutate", "scheduling.volcano.sh", "podgroups"),
-        ("Validating", "/pods/validate", "", "pods"),
+    for kind, path, resource, group in (
+        ("Mutating", "/podgroups/mutate", "podgroups", "scheduling.volcano.sh"),
+        ("Validating", "/pods/validate", "pods", ""),
     ):
-        body = _registration(kind, path, {"apiGroups": [group], "resources": [resource]}, loopback)
-        control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+        rule = {"apiGroups": [group], "resources": [resource], "apiVersions": ["*"], "operations": ["CREATE"]}
+        webhook = {"name": f"{resource}.volcano.sh", "clientConfig": loopback.client(path), "rules": [rule]}
+        registered = _registration(kind, path, webhook)
+        control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(registered))
     process = control_plane.start_beside(
         "volcano-webhook-manager",
         [
@@ -95,26 +100,20 @@ def _start_webhooks(control_plane: ControlPlane, programs: Volcano, kubeconfig: 
             "--enabled-admission=/podgroups/mutate,/pods/validate",
         ],
     )
-    group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "probe"}}
-    path = f"{GROUP}/namespaces/default/podgroups?dryRun=All"
-    control_plane.wait(lambda: bool(control_plane.api.post(path, {**group, "spec": {"minMember": 1}})))
+    probe: Json = {"kind": "PodGroup", "metadata": {"name": "probe"}, "spec": {"minMember": 1}}
+    probe["apiVersion"] = "scheduling.volcano.sh/v1beta1"
+    at = f"{GROUP}/namespaces/default/podgroups?dryRun=All"
+    control_plane.wait(lambda: bool(control_plane.api.post(at, probe)))
     return process
 
 
-def _registration(kind: str, path: str, rule: Json, loopback: Loopback) -> Json:
-    webhook = {
-        "name": f"{kind.lower()}{rule['resources'][0]}.volcano.sh",
-        "clientConfig": loopback.client(path),
-        "rules": [{**rule, "apiVersions": ["*"], "operations": ["CREATE"]}],
-        "failurePolicy": "Fail",
-        "sideEffects": "NoneOnDryRun",
-        "admissionReviewVersions": ["v1"],
-    }
+def _registration(kind: str, path: str, webhook: Json) -> Json:
+    how = {"failurePolicy": "Fail", "sideEffects": "NoneOnDryRun", "admissionReviewVersions": ["v1"]}
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": f"{kind}WebhookConfiguration",
         "metadata": {"name": f"volcano-admission-service{path.replace('/', '-')}"},
-        "webhooks": [webhook],
+        "webhooks": [{**webhook, **how}],
     }
 
 
