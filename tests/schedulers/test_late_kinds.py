@@ -121,7 +121,9 @@ def test_kueue_that_comes_later_finds_the_jobs_of_its_queues_waiting(
     kueue.add_queue(desk.control_plane, desk.namespace, 4)
     goes_on(desk, "job", timeout=120)
     assert kueue.held(desk.control_plane, desk.namespace) == "4"
-    nothing_leaks(desk, "job", f"{kueue.API}/namespaces/{desk.namespace}/workloads")
+    desk.delete("job", propagationPolicy="Foreground")
+    wait_until(lambda: desk.gone("job") and not desk.pods(), timeout=90)
+    wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "0")
 
 
 def calls_for_groups(desk: Desk) -> list[datetime]:
