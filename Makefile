@@ -12,7 +12,8 @@ STEP := "$(PYTHON)" tools/step.py
 PYTEST := "$(BIN)/pytest" -q -n $(PROCESSES)
 # A file stays in one process, which makes what its tests share once; tests/conftest.py says which files come first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
-SCHEDULERS := volcano-scheduler volcano-controllers kueue coscheduling-scheduler coscheduling-controller \
+SCHEDULERS := volcano-scheduler volcano-controllers volcano-webhook-manager kueue \
+  coscheduling-scheduler coscheduling-controller \
   kube-apiserver-1-36 kube-controller-manager-1-36 kube-scheduler-1-36
 # Tests on a real node that change what others share, or that measure.
 ALONE := cluster install faults names figures

@@ -78,6 +78,41 @@ def test_a_wrong_job_is_told_whole(alone: Person) -> None:
     ]
 
 
+def test_the_pod_group_of_a_gang_is_shown_before_its_pods(alone: Person) -> None:
+    worker = a_role(2)
+    worker["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "500m"}}
+    job = a_job("gang", worker=worker, schedulingPolicy={"queue": "gold", "priorityClass": "high"})
+    first, *others = yaml.safe_load_all(alone.pipes("plan", "-", stdin=json.dumps(job)).fine().out)
+    assert (first["apiVersion"], first["kind"], first["metadata"]["name"]) == (
+        "scheduling.volcano.sh/v1beta1",
+        "PodGroup",
+        "gang",
+    )
+    asked = {"minMember": 2, "minResources": {"cpu": "1"}, "queue": "gold", "priorityClassName": "high"}
+    assert first["spec"] == asked
+    pods = [one["spec"]["schedulerName"] for one in others if one["kind"] == "Pod"]
+    assert pods == ["volcano"] * 2
+    names = alone.pipes("plan", "-", "-o", "name", stdin=json.dumps(job)).fine().out.splitlines()
+    assert names[0] == "podgroup/gang"
+    summary = alone.pipes("plan", "-", "-o", "summary", stdin=json.dumps(job)).fine().out
+    assert summary.splitlines()[1].split() == ["PodGroup", "gang"]
+
+
+BY_FLAG = {
+    "volcano": "scheduling.volcano.sh/v1beta1",
+    "coscheduling": "scheduling.x-k8s.io/v1alpha1",
+    "kubernetes": "scheduling.k8s.io/v1alpha2",
+}
+
+
+@pytest.mark.parametrize("flag", BY_FLAG)
+def test_a_plan_is_made_with_the_scheduling_that_the_operator_is_told(alone: Person, flag: str) -> None:
+    path = ROOT / "deploy/examples/resnet.yaml"
+    assert planned(alone, path)[0]["kind"] != "PodGroup"
+    first, *_ = planned(alone, path, "--scheduling", flag)
+    assert (first["apiVersion"], first["kind"]) == (BY_FLAG[flag], "PodGroup")
+
+
 def test_an_elastic_job_is_shown_with_the_etcd_that_it_names(alone: Person) -> None:
     *pods, environment = planned(alone, ROOT / "examples" / "elastic" / "job.yaml")
     assert [one["metadata"]["name"] for one in pods] == [f"elastic-worker-{index}" for index in range(3)]

@@ -37,6 +37,7 @@ PACKAGES = {
     "coredns": ("coredns", "."),
     "volcano-scheduler": ("volcano", "volcano.sh/volcano/cmd/scheduler"),
     "volcano-controllers": ("volcano", "volcano.sh/volcano/cmd/controller-manager"),
+    "volcano-webhook-manager": ("volcano", "volcano.sh/volcano/cmd/webhook-manager"),
     "kueue": ("kueue", "sigs.k8s.io/kueue/cmd/kueue"),
     "coscheduling-scheduler": ("scheduler-plugins", "sigs.k8s.io/scheduler-plugins/cmd/scheduler"),
     "coscheduling-controller": ("scheduler-plugins", "sigs.k8s.io/scheduler-plugins/cmd/controller"),
@@ -107,6 +108,7 @@ class NodeBinaries(Servers):
 class Volcano(Programs):
     volcano_scheduler: Path
     volcano_controllers: Path
+    volcano_webhook_manager: Path
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,20 @@ def test_groups_that_cannot_be_read(job: JobBuilder, unread: Unread, pods: int, 
     assert (len(made.creates), made.status.reason) == (pods, reason)
 
 
+UNREAD_OF_KUEUE: dict[str, tuple[Unread, int, str]] = {
+    "not read yet": (Unread(), 0, ""),
+    "no right to read them, whoever holds the pods back": (Unread("Forbidden", "no"), 2, ""),
+    "not installed": (MISSING, 0, "SchedulerMissing"),
+}
+
+
+@pytest.mark.parametrize(("unread", "pods", "reason"), UNREAD_OF_KUEUE.values(), ids=UNREAD_OF_KUEUE.keys())
+def test_workloads_that_cannot_be_read(unread: Unread, pods: int, reason: str) -> None:
+    """Where there is no Kueue, nobody would hold the pods of its queues back."""
+    made = look(QUEUED, unread={Workload.kind: unread})
+    assert (len(made.creates), made.status.reason) == (pods, reason)
+
+
 def test_a_job_without_a_gang_does_not_care() -> None:
     unread = dict.fromkeys([VolcanoPodGroup.kind, Workload.kind], MISSING)
     made = look(a_job(), unread=unread)

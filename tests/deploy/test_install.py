@@ -102,6 +102,33 @@ def test_every_example_is_taken_by_the_api_server(control_plane: ControlPlane, n
     assert control_plane.kubectl("-n", namespace, "create", "--dry-run=server", "-f", "-", stdin=text)
 
 
+OPERATORS = ("v1/operator.yaml", "v1/operator-namespaced.yaml", "v1beta1/operator.yaml")
+GANGS = {
+    "volcano": ("podgroups", "scheduling.volcano.sh"),
+    "coscheduling": ("podgroups", "scheduling.x-k8s.io"),
+    "kubernetes": ("podgroups", "scheduling.k8s.io"),
+    "kueue": ("workloads", "kueue.x-k8s.io"),
+}
+
+
+def granted(manifest: str) -> set[tuple[str, str]]:
+    """Every resource, with its group, that the roles of a manifest speak of."""
+    rules = [rule for one in objects(DEPLOY / manifest) for rule in one.get("rules", ())]
+    return {(name, group) for rule in rules for group in rule["apiGroups"] for name in rule["resources"]}
+
+
+def test_rights_to_groups_come_only_with_the_manifest_of_their_scheduler() -> None:
+    groups = {*GANGS.values(), ("customresourcedefinitions", "apiextensions.k8s.io")}
+    for operator in OPERATORS:
+        assert granted(operator)
+        assert not granted(operator) & groups
+    manifests = {path.stem.removeprefix("scheduling-") for path in (DEPLOY / "v1").glob("scheduling-*.yaml")}
+    assert manifests == {*GANGS}
+    for scheduler, own in GANGS.items():
+        found = granted(f"v1/scheduling-{scheduler}.yaml") - {("customresourcedefinitions", "apiextensions.k8s.io")}
+        assert found == {own}
+
+
 def test_the_old_manifests_hold_only_what_old_clusters_know() -> None:
     (crd,) = objects(DEPLOY / "v1beta1" / "crd.yaml")
     assert crd["apiVersion"] == "apiextensions.k8s.io/v1beta1"

@@ -14,6 +14,7 @@ from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench, a_role
 
 SLEEP = ("sleep", "1000")
+VOLCANO_EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "wide_and_deep_volcano.yaml"
 
 
 def test_a_job_that_completes_exits_with_0_and_shows_its_workers_lines(bench: Workbench) -> None:
@@ -96,6 +97,27 @@ def test_a_job_that_can_never_start_here_is_refused_with_2_and_leaves_nothing(be
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert "Traceback" not in done.stderr
     assert not bench.state_root.exists()
+
+
+NOT_A_GANG = "note: pods are not gang-scheduled on this machine: all start at once"
+
+
+def test_a_scheduling_policy_has_no_effect_here_which_one_line_says(bench: Workbench) -> None:
+    worker = a_role(2, "true", resources={"requests": {"cpu": "1000"}})
+    asked = bench.write("gang", worker=worker, schedulingPolicy={"minAvailable": 2, "queue": "none"})
+    done = bench.paddlejob("run", asked)
+    assert (done.returncode, done.stdout.count(NOT_A_GANG)) == (0, 1), done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if "gang" in line and "note" in line] == [NOT_A_GANG]
+    plain = bench.paddlejob("run", bench.write("plain", worker=a_role(2, "true")))
+    assert (plain.returncode, NOT_A_GANG in plain.stdout) == (0, False)
+
+
+def test_the_users_example_for_volcano_runs_here_with_that_line(bench: Workbench) -> None:
+    """Its PodGroup is for a cluster."""
+    done = bench.paddlejob("run", VOLCANO_EXAMPLE, "--", "sh", "-c", "test $TRAINING_ROLE = TRAINER || sleep 1000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert NOT_A_GANG in done.stdout.splitlines()
+    assert "wide-ande-deep: Completed" in done.stdout
 
 
 def test_a_command_after_two_dashes_replaces_that_of_the_image(bench: Workbench) -> None:

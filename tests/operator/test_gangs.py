@@ -10,6 +10,7 @@ from tests.kube.fake_server import bookmark, opened, refuses, until
 from tests.operator.conftest import StartInside
 from tests.operator.fake_cluster import FakeCluster, Json
 from tests.operator.worlds import put_job, run, status
+from tests.scenarios.desk import a_job, a_role
 
 MANY = 1000
 DEFINITION = "podgroups.scheduling.volcano.sh"
@@ -124,6 +125,46 @@ async def test_who_may_not_watch_definitions_asks_rarely(cluster: FakeCluster, s
     assert last - first > 1.7  # half of 0.5 and 1 and 2 s at the least
     define(cluster)
     await until(lambda: cluster.names("podgroups") == ["train"], "it has noticed", seconds=30)
+
+
+def put_queued(cluster: FakeCluster) -> None:
+    job = a_job("train", worker=a_role(2), intranet="Service")
+    labels = {"kueue.x-k8s.io/queue-name": "gold"}
+    cluster.put("paddlejobs", {**job, "metadata": {**job["metadata"], "labels": labels}})
+
+
+async def test_an_older_kueue_is_read_in_its_own_version(cluster: FakeCluster, start: StartInside) -> None:
+    async def knows_v1beta1_alone(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path.split("/")[3])
+        return await (cluster.answer(request) if asked[-1] == "v1beta1" else missing(request))
+
+    asked: list[str] = []
+    missing = refuses(404, "NotFound", "the server could not find it")
+    cluster.fail("WATCH", "workloads", knows_v1beta1_alone, MANY)
+    put_queued(cluster)
+    await start()
+    await until(lambda: len(cluster.names("pods")) == 2, "the pods")
+    assert asked == ["v1beta2", "v1beta1"]
+
+
+async def test_jobs_of_a_queue_wait_for_kueue_where_it_is_not_installed(
+    cluster: FakeCluster, start: StartInside
+) -> None:
+    """Nobody else would hold their pods back."""
+    cluster.fail("WATCH", "workloads", refuses(404, "NotFound", "the server could not find it"), MANY)
+    put_queued(cluster)
+    await start()
+    await until(lambda: status(cluster).get("reason") == "SchedulerMissing", "it says so")
+    assert not cluster.names("pods")
+
+
+async def test_without_the_right_to_read_workloads_pods_are_made_all_the_same(
+    cluster: FakeCluster, start: StartInside
+) -> None:
+    cluster.fail("WATCH", "workloads", refuses(403, "Forbidden", "no"), MANY)
+    put_queued(cluster)
+    await start()
+    await until(lambda: len(cluster.names("pods")) == 2, "the pods")
 
 
 async def test_without_the_right_to_read_groups_a_job_says_so(cluster: FakeCluster, start: StartInside) -> None:

@@ -76,9 +76,9 @@ class Rooms:
         else:
             now.discard(change.name)
 
-    def beginning(self, size: int) -> set[str]:
-        """Jobs that hold some pods of an attempt that has never been whole."""
-        return {job for (job, attempt), pods in self.held.items() if pods and len(self.ever[job, attempt]) < size}
+    def beginning(self, size: int) -> set[tuple[str, str]]:
+        """Those that hold some pods of an attempt that has never been whole."""
+        return {key for key, pods in self.held.items() if pods and len(self.ever[key]) < size}
 
 
 def moments(changes: Iterable[Change]) -> Iterator[Rooms]:
@@ -89,11 +89,25 @@ def moments(changes: Iterable[Change]) -> Iterator[Rooms]:
         yield rooms
 
 
-def assert_one_after_the_other(changes: Iterable[Change], size: int) -> None:
-    """At no moment did two jobs hold a part each; every job that ever got a part became whole."""
+def assert_one_after_the_other(changes: Iterable[Change], size: int, room: int) -> None:
+    """At no moment did two jobs hold a part each, nor one a part while others left no room for the rest of it; every
+    job that ever got a part became whole."""
     rooms = Rooms()
     for rooms in moments(changes):
         beginning = rooms.beginning(size)
         assert len(beginning) <= 1, f"{sorted(beginning)} held a part each: {rooms.held}"
+        others = sum(len(pods) for key, pods in rooms.held.items() if key not in beginning)
+        assert not beginning or others + size <= room, f"{sorted(beginning)} held a part without room: {rooms.held}"
+    assert rooms.ever
     parts = {key: len(pods) for key, pods in rooms.ever.items() if len(pods) != size}
     assert not parts, f"never whole: {parts}"
+
+
+def first_placed(changes: Iterable[Change], attempt: str) -> int:
+    """The version at which the first pod of an attempt got its node."""
+    return min(one.version for one in changes if is_placed(one, attempt))
+
+
+def is_placed(change: Change, attempt: str) -> bool:
+    labels = change.thing["metadata"].get("labels", {})
+    return change.path.endswith("/pods") and labels.get(ATTEMPT) == attempt and is_held(change.thing)

@@ -6,19 +6,18 @@ Its webhooks are called by address, on loopback. It insists on a certificate for
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
 
-import trustme
 import yaml
 
 from tests.cluster.binaries import Kueue
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.processes import Process, free_ports
+from tests.cluster.processes import Process
 from tests.cluster.waiting import wait_until
 from tests.schedulers.history import Json
+from tests.schedulers.loopback import Loopback
 
 API = "/apis/kueue.x-k8s.io/v1beta2"
 FLAVOR = "plain"
@@ -31,22 +30,15 @@ class Preparation:
     def __init__(self, programs: Kueue, folder: Path) -> None:
         self._program = programs.kueue
         self._folder = folder
-        self._certificates = folder / "etc" / "kueue" / "metrics" / "certs"
-        self._certificates.mkdir(parents=True)
-        authority = trustme.CA()
-        issued = authority.issue_cert("127.0.0.1")
-        issued.cert_chain_pems[0].write_to_path(str(self._certificates / "tls.crt"))
-        issued.private_key_pem.write_to_path(str(self._certificates / "tls.key"))
-        (self._port,) = free_ports(1)
-        url = f"https://127.0.0.1:{self._port}"
-        self._webhooks = Webhooks(url, base64.b64encode(authority.cert_pem.bytes()).decode())
+        self._loopback = Loopback(folder / "etc" / "kueue" / "metrics" / "certs")
+        self._webhooks = Webhooks(self._loopback)
         self._source = programs.kueue.parent / "config"
         self.crds = self._webhooks.write_crds(self._source / "crd" / "bases", folder)
 
     def start(self, control_plane: ControlPlane) -> Process:
         """Returns when its webhooks answer."""
         config = self._folder / "config.json"
-        config.write_text(json.dumps(_config(self._port, self._certificates)))
+        config.write_text(json.dumps(_config(self._loopback)))
         hide = f"mount -t overlay overlay -o lowerdir={self._folder / 'etc'}:/etc /etc"
         process = control_plane.start_beside(
             "kueue",
@@ -63,14 +55,10 @@ class Preparation:
 
 
 class Webhooks:
-    """Where its webhooks are, and who vouches for them."""
+    """What names their address."""
 
-    def __init__(self, url: str, authority: str) -> None:
-        self._url = url
-        self._authority = authority
-
-    def client(self, path: str) -> Json:
-        return {"url": self._url + path, "caBundle": self._authority}
+    def __init__(self, loopback: Loopback) -> None:
+        self._client = loopback.client
 
     def write_crds(self, source: Path, folder: Path) -> list[Path]:
         """It converts between the versions of some; those of the others differ in nothing."""
@@ -78,7 +66,7 @@ class Webhooks:
         for file in sorted(source.glob("*.yaml")):
             crd = yaml.load(file.read_text(), yaml.CSafeLoader)
             if crd["spec"]["names"]["plural"] in CONVERTED:
-                webhook = {"clientConfig": self.client("/convert"), "conversionReviewVersions": ["v1"]}
+                webhook = {"clientConfig": self._client("/convert"), "conversionReviewVersions": ["v1"]}
                 crd["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
             made.append(folder / file.name)
             made[-1].write_text(json.dumps(crd))
@@ -90,7 +78,7 @@ class Webhooks:
         for configuration in yaml.load_all(source.read_text(), yaml.CSafeLoader):
             kept = [one for one in configuration["webhooks"] if _is_of_pods_or_own(one)]
             for one in kept:
-                one["clientConfig"] = self.client(one["clientConfig"]["service"]["path"])
+                one["clientConfig"] = self._client(one["clientConfig"]["service"]["path"])
             items.append({**configuration, "webhooks": kept})
         file = folder / "webhooks.json"
         file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
@@ -102,13 +90,13 @@ def _is_of_pods_or_own(webhook: Json) -> bool:
     return "pods" in rule["resources"] or rule["apiGroups"] == ["kueue.x-k8s.io"]
 
 
-def _config(port: int, certificates: Path) -> Json:
+def _config(loopback: Loopback) -> Json:
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": "0"},
         "metrics": {"bindAddress": "0"},
-        "webhook": {"host": "127.0.0.1", "port": port, "certDir": str(certificates)},
+        "webhook": {"host": "127.0.0.1", "port": loopback.port, "certDir": str(loopback.folder)},
         "leaderElection": {"leaderElect": False},
         "internalCertManagement": {"enable": False},
         "clientConnection": {"qps": 500, "burst": 1000},
@@ -123,16 +111,24 @@ def _answers(control_plane: ControlPlane) -> bool:
     return True
 
 
-def add_queue(control_plane: ControlPlane, namespace: str, cpu: int, **spec: object) -> str:
-    """A queue of its own for a namespace, with so much quota; its name is that of the namespace."""
-    flavor = {"name": FLAVOR, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
-    groups = [{"coveredResources": ["cpu"], "flavors": [flavor]}]
-    cluster_queue = {"namespaceSelector": {}, "resourceGroups": groups, **spec}
-    control_plane.api.post(f"{API}/clusterqueues", _object("ClusterQueue", namespace, cluster_queue))
-    queue = _object("LocalQueue", namespace, {"clusterQueue": namespace})
-    control_plane.api.post(f"{API}/namespaces/{namespace}/localqueues", queue)
-    wait_until(lambda: _is_active(control_plane, namespace))
-    return namespace
+def add_object(control_plane: ControlPlane, kind: str, name: str, spec: Json) -> None:
+    """Of a kind that belongs to no namespace."""
+    plural = f"{kind.lower()}s".replace("ys", "ies")
+    control_plane.api.post(f"{API}/{plural}", _object(kind, name, spec))
+
+
+def add_queue(
+    control_plane: ControlPlane, namespace: str, cpu: int, *, queue: str = "", flavor: str = FLAVOR, **spec: object
+) -> str:
+    """A queue of its own for a namespace, with so much quota; its name, that of the namespace unless it is given."""
+    name = queue or namespace
+    quota = {"name": flavor, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+    groups = [{"coveredResources": ["cpu"], "flavors": [quota]}]
+    add_object(control_plane, "ClusterQueue", namespace, {"namespaceSelector": {}, "resourceGroups": groups, **spec})
+    local = _object("LocalQueue", name, {"clusterQueue": namespace})
+    control_plane.api.post(f"{API}/namespaces/{namespace}/localqueues", local)
+    wait_until(lambda: _is_active(control_plane, namespace, name))
+    return name
 
 
 def change_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:
@@ -150,8 +146,8 @@ def held(control_plane: ControlPlane, name: str) -> str:
     return str(resource["total"])
 
 
-def _is_active(control_plane: ControlPlane, name: str) -> bool:
-    found: Any = control_plane.api.get(f"{API}/namespaces/{name}/localqueues/{name}")["status"]["conditions"]
+def _is_active(control_plane: ControlPlane, namespace: str, name: str) -> bool:
+    found: Any = control_plane.api.get(f"{API}/namespaces/{namespace}/localqueues/{name}")["status"]["conditions"]
     return any(one["type"] == "Active" and one["status"] == "True" for one in found)
 
 

@@ -9,27 +9,40 @@ import pytest
 from tests.cluster.binaries import Binaries, Coscheduling, find_all
 from tests.cluster.control_plane import ControlPlane, Variant
 from tests.cluster.fixtures import CRD
+from tests.cluster.processes import Process
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
-from tests.schedulers.coscheduling import crds, start_coscheduling
+from tests.schedulers.coscheduling import NAME, crds, start_coscheduling
 from tests.schedulers.gangs import assert_one_after_the_other, completed, four_pods, pods_path, role
 from tests.schedulers.history import History
 from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
 
+SCHEDULER = "coscheduling"
 THREE = ("one", "two", "three")
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator")]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("scheduler", "operator", "allowed")]
 
 
 @pytest.fixture(scope="module")
-def control_plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    programs = find_all(Coscheduling, print)
+def programs() -> Coscheduling:
+    return find_all(Coscheduling, print)
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    binaries: Binaries, programs: Coscheduling, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
     folder = tmp_path_factory.mktemp("coscheduling")
     with ControlPlane(binaries, folder, manifests=[CRD], variant=Variant(kinds=crds(programs), node=False)) as started:
-        start_coscheduling(started, programs)
         yield started
+
+
+@pytest.fixture(scope="module")
+def scheduler(control_plane: ControlPlane, programs: Coscheduling) -> Process:
+    started, _ = start_coscheduling(control_plane, programs)
+    return started
 
 
 @pytest.fixture
@@ -37,9 +50,12 @@ def operator(start_operator: StartOperator, namespace: str) -> OperatorProcess:
     return start_operator(f"--namespace={namespace}", "--scheduling=coscheduling")
 
 
+def groups_path(desk: Desk) -> str:
+    return f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{desk.namespace}/podgroups"
+
+
 def groups(desk: Desk) -> dict[str, Json]:
-    path = f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{desk.namespace}/podgroups"
-    return {one["metadata"]["name"]: one for one in desk.api.get(path)["items"]}
+    return {one["metadata"]["name"]: one for one in desk.api.get(groups_path(desk))["items"]}
 
 
 def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
@@ -49,7 +65,7 @@ def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
         for name in THREE:
             desk.submit(four_pods(name))
         wait_until(lambda: completed(desk, *THREE), timeout=180)
-        assert_one_after_the_other(history.changes(), 4)
+        assert_one_after_the_other(history.changes(), 4, room=6)
     wait_until(lambda: not groups(desk))
 
 
@@ -63,7 +79,41 @@ def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
     room(1)
     goes_on(desk, "large", timeout=120)
     assert groups(desk)["large"]["spec"]["minMember"] == 4
-    nothing_leaks(desk, "large", f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{desk.namespace}/podgroups")
+    nothing_leaks(desk, "large", groups_path(desk))
+
+
+@pytest.mark.parametrize("cpus", [4, 3], ids=["of a running job", "of a job that waits"])
+def test_a_group_deleted_by_hand(desk: Desk, room: MakeRoom, cpus: int) -> None:
+    room(cpus)
+    desk.submit(four_pods("job", ends=False))
+    before = wait_until(lambda: groups(desk)["job"])
+    if cpus == 4:
+        goes_on(desk, "job")
+    else:
+        says_why(desk, "job", "Unschedulable")
+    desk.api.delete(f"{groups_path(desk)}/job")
+    wait_until(lambda: groups(desk)["job"]["metadata"]["uid"] != before["metadata"]["uid"])
+    if cpus == 3:
+        assert not placed(desk)
+        room(1)
+    goes_on(desk, "job", timeout=120)
+    assert desk.status("job").get("disruptions", 0) == 0
+    desk.finish_workers("job")
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: not groups(desk))
+
+
+def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom, scheduler: Process) -> None:
+    room(4)
+    scheduler.kill()
+    try:
+        desk.submit(four_pods("job", ends=False))
+        says_why(desk, "job", "SchedulerSilent", "4 pods wait", NAME, within=30)
+        assert not placed(desk)
+    finally:
+        scheduler.start()
+    goes_on(desk, "job", timeout=120)
+    nothing_leaks(desk, "job", groups_path(desk))
 
 
 def test_a_restart_comes_back_whole(desk: Desk, room: MakeRoom) -> None:

@@ -22,8 +22,9 @@ from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
 API = "/apis/scheduling.k8s.io/v1alpha2"
 GATES = ("GenericWorkload", "GangScheduling")
 SERVED = ("--runtime-config=scheduling.k8s.io/v1alpha2=true",)
+SCHEDULER = "kubernetes"
 THREE = ("one", "two", "three")
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator")]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator", "allowed")]
 
 
 @pytest.fixture(scope="module", params=[True], ids=["gates open"])
@@ -50,10 +51,12 @@ def operator(start_operator: StartOperator, namespace: str) -> OperatorProcess:
     return start_operator(f"--namespace={namespace}", "--scheduling=kubernetes")
 
 
+def groups_path(desk: Desk) -> str:
+    return f"{API}/namespaces/{desk.namespace}/podgroups"
+
+
 def groups(desk: Desk) -> dict[str, Json]:
-    return {
-        one["metadata"]["name"]: one for one in desk.api.get(f"{API}/namespaces/{desk.namespace}/podgroups")["items"]
-    }
+    return {one["metadata"]["name"]: one for one in desk.api.get(groups_path(desk))["items"]}
 
 
 def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
@@ -63,7 +66,7 @@ def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
         for name in THREE:
             desk.submit(four_pods(name))
         wait_until(lambda: completed(desk, *THREE), timeout=180)
-        assert_one_after_the_other(history.changes(), 4)
+        assert_one_after_the_other(history.changes(), 4, room=6)
     wait_until(lambda: not groups(desk))
 
 
@@ -78,7 +81,42 @@ def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
     goes_on(desk, "large", timeout=120)
     large = [pod for name, pod in desk.pods().items() if name.startswith("large-")]
     assert [pod["spec"]["schedulingGroup"]["podGroupName"] for pod in large] == ["large"] * 4
-    nothing_leaks(desk, "large", f"{API}/namespaces/{desk.namespace}/podgroups")
+    nothing_leaks(desk, "large", groups_path(desk))
+
+
+@pytest.mark.parametrize("cpus", [4, 3], ids=["of a running job", "of a job that waits"])
+def test_a_group_deleted_by_hand(desk: Desk, room: MakeRoom, cpus: int) -> None:
+    """Kubernetes keeps it until its pods have ended."""
+    room(cpus)
+    desk.submit(four_pods("job", ends=False))
+    if cpus == 4:
+        goes_on(desk, "job")
+    else:
+        says_why(desk, "job", "Unschedulable", "PodGroup job")
+    desk.api.delete(f"{groups_path(desk)}/job")
+    if cpus == 3:
+        assert not placed(desk)
+        room(1)
+    goes_on(desk, "job", timeout=120)
+    assert len(placed(desk)) == 4
+    assert desk.status("job").get("disruptions", 0) == 0
+    desk.finish_workers("job")
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: not groups(desk))
+
+
+def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom) -> None:
+    room(4)
+    scheduler = desk.control_plane.scheduler
+    scheduler.kill()
+    try:
+        desk.submit(four_pods("job", ends=False))
+        says_why(desk, "job", "SchedulerSilent", "4 pods wait", "of this cluster", within=30)
+        assert not placed(desk)
+    finally:
+        scheduler.start()
+    goes_on(desk, "job", timeout=120)
+    nothing_leaks(desk, "job", groups_path(desk))
 
 
 def test_a_restart_comes_back_whole(desk: Desk, room: MakeRoom) -> None:

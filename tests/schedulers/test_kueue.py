@@ -12,7 +12,9 @@ import pytest
 from tests.cluster.binaries import Binaries, Kueue, find_all
 from tests.cluster.control_plane import ControlPlane, Variant
 from tests.cluster.fixtures import CRD
+from tests.cluster.processes import Process
 from tests.cluster.waiting import wait_until
+from tests.docs.typist import ROOT, yaml_blocks
 from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, Json, a_job
@@ -27,24 +29,39 @@ from tests.schedulers.gangs import (
     role,
 )
 from tests.schedulers.history import History
-from tests.schedulers.kueue import API, Preparation, add_queue, change_queue, held, workloads
+from tests.schedulers.kueue import API, Preparation, add_object, add_queue, change_queue, held, workloads
 from tests.schedulers.telling import goes_on, placed, says_why
 
+SCHEDULER = "kueue"
 THREE = ("one", "two", "three")
+PRIORITIES = {"high": 1000, "urgent": 100, "patient": 10}
 PREEMPTION = {"withinClusterQueue": "LowerPriority"}
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator", "plenty")]
+# As the page has it, and what only nodes in racks have.
+RACK, RACKED = "cloud.provider.com/topology-rack", "test.paddlejob/racked"
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("kueue", "operator", "plenty", "allowed")]
 
 
 @pytest.fixture(scope="module")
-def control_plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    prepared = Preparation(find_all(Kueue, print), tmp_path_factory.mktemp("kueue"))
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Preparation:
+    return Preparation(find_all(Kueue, print), tmp_path_factory.mktemp("kueue"))
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    binaries: Binaries, prepared: Preparation, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
     folder = tmp_path_factory.mktemp("cluster")
     with ControlPlane(binaries, folder, manifests=[CRD], variant=Variant(kinds=prepared.crds, node=False)) as started:
-        prepared.start(started)
-        for name, value in {"urgent": 100, "patient": 10}.items():
-            body = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "value": value}
-            started.api.post(f"{API}/workloadpriorityclasses", {**body, "metadata": {"name": name}})
         yield started
+
+
+@pytest.fixture(scope="module")
+def kueue(control_plane: ControlPlane, prepared: Preparation) -> Process:
+    process = prepared.start(control_plane)
+    for name, value in PRIORITIES.items():
+        body = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "value": value}
+        control_plane.api.post(f"{API}/workloadpriorityclasses", {**body, "metadata": {"name": name}})
+    return process
 
 
 @pytest.fixture
@@ -83,7 +100,7 @@ def test_whole_jobs_by_quota(desk: Desk) -> None:
         for name in THREE:
             desk.submit(on_kueue(four_pods(name), queue))
         wait_until(lambda: completed(desk, *THREE), timeout=180)
-        assert_one_after_the_other(history.changes(), 4)
+        assert_one_after_the_other(history.changes(), 4, room=6)
     wait_until(lambda: is_idle(desk))
 
 
@@ -105,12 +122,17 @@ def test_a_second_job_waits_and_says_for_what(desk: Desk) -> None:
 def test_preemption_is_a_disruption(desk: Desk) -> None:
     """By the priority class that the label of a job names. The preempted job runs again, from its beginning."""
     queue = add_queue(desk.control_plane, desk.namespace, 4, preemption=PREEMPTION)
-    desk.submit(on_kueue(four_pods("low", ends=False), queue, priority_class="patient"))
-    goes_on(desk, "low")
-    desk.submit(on_kueue(four_pods("high", ends=False), queue, priority_class="urgent"))
-    goes_on(desk, "high", timeout=120)
-    status = desk.until("low", lambda status: status.get("disruptions") == 1)
-    assert (status.get("restarts", 0), status["attempt"]) == (0, 1)
+    with History(desk.control_plane, pods_path(desk)) as history:
+        desk.submit(on_kueue(four_pods("low", ends=False), queue, priority_class="patient"))
+        goes_on(desk, "low")
+        desk.submit(on_kueue(four_pods("high", ends=False), queue, priority_class="urgent"))
+        goes_on(desk, "high", timeout=120)
+        status = desk.until("low", lambda status: status.get("disruptions") == 1)
+        assert (status.get("restarts", 0), status["attempt"]) == (0, 1)
+        assert status["failure"]["reason"] == "WorkloadEvictedDueToPreempted"
+        said = {one["type"] for change in history.changes() for one in change.thing["status"].get("conditions", ())}
+    assert "TerminationTarget" in said
+    assert "DisruptionTarget" not in said
     says_why(desk, "low", "NotAdmitted", "insufficient unused quota")
     assert not [name for name in placed(desk) if name.startswith("low")]
     desk.finish_workers("high")
@@ -120,6 +142,67 @@ def test_preemption_is_a_disruption(desk: Desk) -> None:
     desk.finish_workers("low")
     desk.in_phase("low", "Completed")
     wait_until(lambda: is_idle(desk))
+
+
+@pytest.mark.parametrize("quota", [4, 2], ids=["of a job that runs", "of a job that waits"])
+def test_a_workload_deleted_by_hand(desk: Desk, quota: int) -> None:
+    """Kueue deletes its pods, which is a disruption: the job starts over."""
+    queue = add_queue(desk.control_plane, desk.namespace, quota)
+    desk.submit(on_kueue(four_pods("job", ends=False), queue))
+    if quota == 4:
+        goes_on(desk, "job")
+    else:
+        says_why(desk, "job", "NotAdmitted", "maximum capacity (2)")
+    (workload,) = workloads(desk.control_plane, desk.namespace)
+    desk.api.delete(f"{API}/namespaces/{desk.namespace}/workloads/{workload['metadata']['name']}")
+    status = desk.until("job", lambda status: status.get("attempt") == 1)
+    assert (status["disruptions"], status.get("restarts", 0)) == (1, 0)
+    if quota == 2:
+        says_why(desk, "job", "NotAdmitted", "maximum capacity (2)", within=60)
+        raise_quota(desk, queue, 4)
+    goes_on(desk, "job", timeout=120)
+    desk.finish_workers("job")
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: is_idle(desk))
+
+
+def test_kueue_that_does_not_run(desk: Desk, kueue: Process) -> None:
+    """The API server asks its webhooks about every pod: without an answer there is none."""
+    queue = add_queue(desk.control_plane, desk.namespace, 4)
+    kueue.kill()
+    try:
+        desk.submit(on_kueue(four_pods("job", ends=False), queue))
+        says_why(desk, "job", "WebhookFailed", "kueue.x-k8s.io")
+        assert not desk.pods()
+    finally:
+        kueue.start()
+    goes_on(desk, "job", timeout=120)
+    desk.finish_workers("job")
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: is_idle(desk))
+
+
+def test_the_third_job_of_the_page(desk: Desk, room: MakeRoom) -> None:
+    """docs/gang-scheduling.md: its priority class counts, and its pods come to one rack, for which it asks."""
+    racks = {rack: room(2, nodes=2, labels={RACK: f"{desk.namespace}-{rack}", RACKED: "true"}) for rack in "ab"}
+    add_racks(desk)
+    desk.kubectl("create", "-f", "-", stdin=yaml_blocks(ROOT / "docs" / "gang-scheduling.md")[2])
+    goes_on(desk, "queued")
+    (workload,) = workloads(desk.control_plane, desk.namespace)
+    assert workload["spec"]["priority"] == PRIORITIES["high"]
+    nodes = {*placed(desk).values()}
+    assert (len(placed(desk)), nodes in [{*names} for names in racks.values()]) == (4, True), (nodes, racks)
+    desk.finish_workers("queued")
+    desk.in_phase("queued", "Completed")
+
+
+def add_racks(desk: Desk) -> None:
+    """The queue team-queue, whose flavor are nodes in racks."""
+    levels = {"levels": [{"nodeLabel": RACK}, {"nodeLabel": "kubernetes.io/hostname"}]}
+    flavor = {"nodeLabels": {RACKED: "true"}, "topologyName": "racks"}
+    add_object(desk.control_plane, "Topology", "racks", levels)
+    add_object(desk.control_plane, "ResourceFlavor", "racked", flavor)
+    add_queue(desk.control_plane, desk.namespace, 8, queue="team-queue", flavor="racked")
 
 
 @pytest.mark.parametrize("quota", [4, 2], ids=["that runs", "that waits"])

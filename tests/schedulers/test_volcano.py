@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +11,7 @@ from tests.cluster.binaries import Binaries, Volcano, find_all
 from tests.cluster.control_plane import ControlPlane, Variant
 from tests.cluster.fixtures import CRD
 from tests.cluster.waiting import wait_until
+from tests.docs.typist import ROOT, yaml_blocks
 from tests.operator.fixtures import StartOperator
 from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
@@ -19,19 +19,23 @@ from tests.schedulers.gangs import (
     ATTEMPT,
     assert_one_after_the_other,
     completed,
+    first_placed,
     four_pods,
     is_held,
+    make_priorities,
     moments,
     pods_path,
     role,
 )
 from tests.schedulers.history import Change, History
 from tests.schedulers.telling import goes_on, placed, says_why
-from tests.schedulers.volcano import GROUP, RunningVolcano, add_queue, crds
+from tests.schedulers.volcano import GROUP, OVERUSED, RunningVolcano, add_queue, crds
 
-EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "wide_and_deep_volcano.yaml"
+SCHEDULER = "volcano"
+DOCUMENTS = ROOT / "tests" / "api" / "seeds"
+PAGE = ROOT / "docs" / "gang-scheduling.md"
 THREE = ("one", "two", "three")
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("allowed")]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +92,7 @@ def test_three_jobs_run_one_after_the_other(desk: Desk, start_operator: StartOpe
             desk.submit(four_pods(name))
         start_operator(f"--namespace={desk.namespace}", "--scheduling=volcano")
         wait_until(lambda: completed(desk, *THREE), timeout=120)
-        assert_one_after_the_other(history.changes(), 4)
+        assert_one_after_the_other(history.changes(), 4, room=6)
     wait_until(lambda: not groups(desk))
 
 
@@ -159,22 +163,29 @@ def all_finish(desk: Desk) -> bool:
     return True
 
 
-def test_the_users_own_pod_group(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
-    """deploy/examples/wide_and_deep_volcano.yaml, word for word, on a cluster that is too small at first.
+def of_the_user(document: str) -> str:
+    """wide_and_deep_volcano.yaml as one of the user's documents has it: a job, and a PodGroup of its name."""
+    return "---\n".join(file.read_text() for file in sorted(DOCUMENTS.glob(f"{document}-[34]-*.yaml")))
+
+
+@pytest.mark.parametrize("document", ["000", "004"])
+def test_the_users_own_pod_group(desk: Desk, start_operator: StartOperator, room: MakeRoom, document: str) -> None:
+    """Word for word, on a cluster that is too small at first.
 
     What its pods ask for comes from the namespace: pods that ask for nothing are placed by Volcano one by one.
     """
-    name = "wide-ande-deep"
+    name, manifest = "wide-ande-deep", of_the_user(document)
     limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]}
     desk.api.post(f"/api/v1/namespaces/{desk.namespace}/limitranges", {"metadata": {"name": "one"}, "spec": limits})
     room(3)
     start_operator(f"--namespace={desk.namespace}")
-    desk.kubectl("create", "-f", str(EXAMPLE))
-    before = groups(desk)[name]
-    says_why(desk, name, "Unschedulable", f"PodGroup {name}")
-    assert not placed(desk)
-    room(1)
-    goes_on(desk, name)
+    with History(desk.control_plane, pods_path(desk)) as history:
+        desk.kubectl("create", "-f", "-", stdin=manifest)
+        before = groups(desk)[name]
+        says_why(desk, name, "Unschedulable", f"PodGroup {name}: ", "tasks in gang unschedulable")
+        room(1)
+        goes_on(desk, name)
+        assert_one_after_the_other(history.changes(), 4, room=4)
     pods = desk.pods()
     assert len(pods) == 4
     for pod in pods.values():
@@ -185,19 +196,66 @@ def test_the_users_own_pod_group(desk: Desk, start_operator: StartOperator, room
     after = groups(desk)[name]
     assert after["spec"] == before["spec"]
     assert after["metadata"].get("ownerReferences") == before["metadata"].get("ownerReferences")
-    desk.kubectl("delete", "-f", str(EXAMPLE))
+    desk.kubectl("delete", "-f", "-", stdin=manifest)
     wait_until(lambda: not desk.pods() and not groups(desk))
 
 
 def test_a_job_before_its_users_pod_group(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
     room(4)
     start_operator(f"--namespace={desk.namespace}")
-    job, group = (one for one in yaml.safe_load_all(EXAMPLE.read_text()))
+    job, group = (one for one in yaml.safe_load_all(of_the_user("004")))
     desk.submit(job)
     says_why(desk, job["metadata"]["name"], "PodGroupMissing", "create it")
-    assert not placed(desk)
+    assert not desk.pods()
     desk.api.post(groups_path(desk), group)
     goes_on(desk, job["metadata"]["name"])
+
+
+def test_the_second_job_of_the_page(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
+    """docs/gang-scheduling.md."""
+    room(6)
+    start_operator(f"--namespace={desk.namespace}")
+    desk.kubectl("create", "-f", "-", stdin=yaml_blocks(PAGE)[1])
+    says_why(desk, "resnet", "NotAdmitted", OVERUSED)
+    assert not desk.pods()
+    room(4)
+    goes_on(desk, "resnet")
+    (group,) = groups(desk).values()
+    asked = {"queue": "default", "priorityClassName": "system-cluster-critical", "minMember": 2}
+    assert {field: group["spec"][field] for field in asked} == asked
+    desk.finish_workers("resnet")
+    desk.in_phase("resnet", "Completed")
+    wait_until(lambda: not groups(desk))
+
+
+def test_fewer_pods_than_all_may_begin(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
+    room(3)
+    start_operator(f"--namespace={desk.namespace}")
+    with History(desk.control_plane, pods_path(desk)) as history:
+        desk.submit(four_pods("job", ends=False, schedulingPolicy={"minAvailable": 4}))
+        desk.submit(four_pods("fewer", ends=False, schedulingPolicy={"minAvailable": 3}))
+        wait_until(lambda: len(placed(desk)) == 3)
+        says_why(desk, "fewer", "Unschedulable")
+        says_why(desk, "job", "NotAdmitted", OVERUSED)
+        ((job, _),) = list(moments(history.changes()))[-1].ever
+    assert job == "fewer"
+
+
+def test_the_more_urgent_job_comes_first(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
+    """By the priority class of its policy, although it was submitted last."""
+    room(4)
+    start_operator(f"--namespace={desk.namespace}")
+    make_priorities(desk.control_plane, **{f"{desk.namespace}-urgent": 500})
+    desk.submit(four_pods("first", ends=False, schedulingPolicy={}))
+    goes_on(desk, "first")
+    desk.submit(four_pods("patient", ends=False, schedulingPolicy={}))
+    says_why(desk, "patient", "NotAdmitted", OVERUSED)
+    urgent = {"priorityClass": f"{desk.namespace}-urgent"}
+    desk.submit(four_pods("urgent", ends=False, schedulingPolicy=urgent))
+    says_why(desk, "urgent", "NotAdmitted", OVERUSED)
+    desk.finish_workers("first")
+    goes_on(desk, "urgent")
+    assert {name.split("-")[0] for name in placed(desk)} == {"urgent"}
 
 
 def test_a_lost_node_under_a_gang_of_32(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:
@@ -211,29 +269,28 @@ def test_a_lost_node_under_a_gang_of_32(desk: Desk, start_operator: StartOperato
         desk.api.merge(f"/api/v1/nodes/{lost}", {"spec": {"unschedulable": True, "taints": [taint]}})
         status = desk.until("wide", lambda status: status.get("attempt") == 1, timeout=60)
         assert (status["disruptions"], status.get("restarts", 0)) == (1, 0)
-        says_why(desk, "wide", "Unschedulable", "PodGroup wide", within=60)
-        assert not [pod for pod in desk.pods().values() if pod["metadata"]["labels"][ATTEMPT] == "1" and is_held(pod)]
+        says_why(desk, "wide", "Unschedulable", "PodGroup wide: ", "tasks in gang unschedulable", within=60)
+        too_small = int(desk.api.get(pods_path(desk))["metadata"]["resourceVersion"])
         room(8)
         goes_on(desk, "wide", timeout=120)
         assert len(placed(desk)) == 32
         changes = history.changes()
-    assert_admitted_first(changes, pods_path(desk), groups_path(desk))
-    assert all(
-        len(pods) == 32
-        for pods in list(moments(one for one in changes if one.path == pods_path(desk)))[-1].ever.values()
-    )
+    assert_admitted_first(changes, groups_path(desk))
+    assert first_placed(changes, "1") > too_small
+    pods = [one for one in changes if one.path == pods_path(desk)]
+    for rooms in moments(pods):
+        assert len([1 for held in rooms.held.values() if held]) <= 1, f"attempts met: {rooms.held}"
+    assert {key: len(names) for key, names in rooms.ever.items()} == {("wide", "0"): 32, ("wide", "1"): 32}
 
 
-def assert_admitted_first(changes: list[Change], pods: str, groups: str) -> None:
+def assert_admitted_first(changes: list[Change], groups: str) -> None:
     """Of no attempt was a pod placed before its own group was admitted."""
-    admitted: set[str] = set()
+    admitted: dict[str, int] = {}
     for change in changes:
-        attempt = change.thing["metadata"]["labels"][ATTEMPT]
         if change.path == groups and change.thing.get("status", {}).get("phase", "Pending") != "Pending":
-            admitted.add(attempt)
-        if change.path == pods and is_held(change.thing):
-            assert attempt in admitted, change
-    assert admitted == {"0", "1"}
+            admitted.setdefault(change.thing["metadata"]["labels"][ATTEMPT], change.version)
+    assert {*admitted} == {"0", "1"}
+    assert all(first_placed(changes, attempt) > version for attempt, version in admitted.items())
 
 
 def test_what_is_left_of_a_job(desk: Desk, start_operator: StartOperator, room: MakeRoom) -> None:

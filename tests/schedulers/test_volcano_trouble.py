@@ -17,9 +17,12 @@ from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
 from tests.schedulers.gangs import four_pods, role
 from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
-from tests.schedulers.volcano import GROUP, RunningVolcano, add_queue, crds
+from tests.schedulers.volcano import GROUP, OVERUSED, QUOTA, RunningVolcano, add_queue, crds, tell_queue
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator", "volcano")]
+SCHEDULER = "volcano"
+# Where Volcano says nothing of a group.
+SILENT = "volcano has not admitted it yet: does it run, and is its queue open?"
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("operator", "volcano", "allowed")]
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
 
 
@@ -58,7 +61,7 @@ def groups(desk: Desk) -> dict[str, Json]:
 def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
     room(3)
     desk.submit(four_pods("large", ends=False))
-    says_why(desk, "large", "NotAdmitted", "PodGroup large")
+    says_why(desk, "large", "NotAdmitted", f"PodGroup large: {OVERUSED}")
     assert not placed(desk)
     desk.submit(a_job("small", worker=role(2, ends="succeeded")))
     desk.in_phase("small", "Completed")
@@ -71,16 +74,30 @@ def test_a_queue_that_does_not_exist(desk: Desk, room: MakeRoom) -> None:
     room(4)
     queue = f"{desk.namespace}-later"
     desk.submit(four_pods("job", ends=False, schedulingPolicy={"queue": queue}))
-    says_why(desk, "job", "NotAdmitted", "PodGroup job")
+    says_why(desk, "job", "NotAdmitted", f"PodGroup job: {SILENT}")
     add_queue(desk.control_plane, queue, weight=1)
     goes_on(desk, "job")
     nothing_leaks(desk, "job", groups_path(desk))
 
 
 def test_a_closed_queue(desk: Desk, room: MakeRoom) -> None:
-    """Later releases refuse its PodGroups at admission, in these words; 1.10's scheduler takes them."""
+    """Its scheduler takes the PodGroup, its webhook refuses the pods."""
     room(4)
     queue = f"{desk.namespace}-closed"
+    add_queue(desk.control_plane, queue, weight=1)
+    tell_queue(desk.control_plane, queue, "CloseQueue")
+    desk.submit(four_pods("job", ends=False, schedulingPolicy={"queue": queue}))
+    says_why(desk, "job", "Invalid", f"can only submit job to queue with state `Open`, queue `{queue}` status is `Clos")
+    assert not desk.pods()
+    tell_queue(desk.control_plane, queue, "OpenQueue")
+    goes_on(desk, "job", timeout=120)
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def test_a_queue_that_is_closed_as_later_releases_do_it(desk: Desk, room: MakeRoom) -> None:
+    """They refuse the PodGroup itself, in these words."""
+    room(4)
+    queue = f"{desk.namespace}-shut"
     add_queue(desk.control_plane, queue, weight=1)
     words = f"can only submit PodGroup to queue with state `Open`, queue `{queue}` status is `Closed`"
     close(desk, queue, words)
@@ -102,7 +119,7 @@ def test_a_full_queue(desk: Desk, room: MakeRoom) -> None:
         desk.submit(four_pods(name, ends=False, schedulingPolicy={"queue": queue}))
         if name == "first":
             goes_on(desk, name)
-    says_why(desk, "second", "NotAdmitted", "PodGroup second")
+    says_why(desk, "second", "NotAdmitted", f"PodGroup second: {QUOTA}")
     desk.finish_workers("first")
     goes_on(desk, "second")
     nothing_leaks(desk, "first", groups_path(desk))
@@ -135,11 +152,18 @@ def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom, volcano: Runn
     volcano.scheduler.kill()
     try:
         desk.submit(four_pods("job", ends=False))
-        says_why(desk, "job", "NotAdmitted", "PodGroup job")
+        says_why(desk, "job", "NotAdmitted", f"PodGroup job: {SILENT}")
         assert not desk.pods()
     finally:
         volcano.start_scheduler()
     goes_on(desk, "job")
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def test_a_job_that_is_deleted_while_it_waits(desk: Desk, room: MakeRoom) -> None:
+    room(3)
+    desk.submit(four_pods("job"))
+    says_why(desk, "job", "NotAdmitted", OVERUSED)
     nothing_leaks(desk, "job", groups_path(desk))
 
 

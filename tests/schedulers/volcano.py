@@ -1,14 +1,27 @@
-"""The real Volcano beside a control plane: its scheduler, its controllers, its queues."""
+"""The real Volcano beside a control plane: its scheduler, its controllers, its queues, and its webhooks of what jobs
+become."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Literal
 
 from tests.cluster.binaries import Volcano
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.processes import Process
+from tests.cluster.waiting import wait_until
+from tests.schedulers.history import Json
+from tests.schedulers.loopback import Loopback
 
 GROUP = "/apis/scheduling.volcano.sh/v1beta1"
 QUEUES = f"{GROUP}/queues"
+COMMANDS = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands"
+
+CERTIFICATES = {"tls-cert-file": "tls.crt", "tls-private-key-file": "tls.key", "ca-cert-file": "ca.crt"}
+
+# What it says of a group that the cluster has no room for, and of one that its queue has none for.
+OVERUSED, QUOTA = "resource in cluster is overused", "queue resource quota insufficient"
 
 # Its own default: groups are admitted up to so much of the cluster's room.
 OVERCOMMIT = 1.2
@@ -35,7 +48,8 @@ def crds(volcano: Volcano) -> list[Path]:
 
 
 class RunningVolcano:
-    """Ready when its scheduler has made the default queue. Tests that kill its scheduler start it again."""
+    """Ready when its scheduler has made the default queue and its webhooks answer. Tests that kill its scheduler start
+    it again."""
 
     def __init__(self, control_plane: ControlPlane, programs: Volcano) -> None:
         self._conf = control_plane.layout.folder / "volcano.conf"
@@ -52,6 +66,7 @@ class RunningVolcano:
                 "--cache-dumper=false",
             ],
         )
+        self.webhooks = _start_webhooks(control_plane, programs, same[0])
         control_plane.wait(lambda: bool(control_plane.api.get(f"{QUEUES}/default")))
 
     def start_scheduler(self, overcommit: float = OVERCOMMIT) -> None:
@@ -60,6 +75,56 @@ class RunningVolcano:
 
     def _write(self, overcommit: float) -> None:
         self._conf.write_text(CONF % overcommit)
+
+
+def _start_webhooks(control_plane: ControlPlane, programs: Volcano, kubeconfig: str) -> Process:
+    """As its charts register them, but by address."""
+    loopback = Loopback(control_plane.layout.folder / "volcano-webhooks")
+    for kind, path, resource, group in (
+        ("Mutating", "/podgroups/mutate", "podgroups", "scheduling.volcano.sh"),
+        ("Validating", "/pods/validate", "pods", ""),
+    ):
+        rule = {"apiGroups": [group], "resources": [resource], "apiVersions": ["*"], "operations": ["CREATE"]}
+        webhook = {"name": f"{resource}.volcano.sh", "clientConfig": loopback.client(path), "rules": [rule]}
+        registered = _registration(kind, path, webhook)
+        control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(registered))
+    process = control_plane.start_beside(
+        "volcano-webhook-manager",
+        [
+            programs.volcano_webhook_manager,
+            kubeconfig,
+            *(f"--{flag}={loopback.folder / file}" for flag, file in CERTIFICATES.items()),
+            f"--webhook-url={loopback.url}",
+            "--listen-address=127.0.0.1",
+            f"--port={loopback.port}",
+            "--enabled-admission=/podgroups/mutate,/pods/validate",
+        ],
+    )
+    probe: Json = {"kind": "PodGroup", "metadata": {"name": "probe"}, "spec": {"minMember": 1}}
+    probe["apiVersion"] = "scheduling.volcano.sh/v1beta1"
+    at = f"{GROUP}/namespaces/default/podgroups?dryRun=All"
+    control_plane.wait(lambda: bool(control_plane.api.post(at, probe)))
+    return process
+
+
+def _registration(kind: str, path: str, webhook: Json) -> Json:
+    how = {"failurePolicy": "Fail", "sideEffects": "NoneOnDryRun", "admissionReviewVersions": ["v1"]}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": f"volcano-admission-service{path.replace('/', '-')}"},
+        "webhooks": [{**webhook, **how}],
+    }
+
+
+def tell_queue(control_plane: ControlPlane, name: str, action: Literal["CloseQueue", "OpenQueue"]) -> None:
+    """As `vcctl queue operate` does it. Returns when the queue is in that state."""
+    queue = control_plane.api.get(f"{QUEUES}/{name}")
+    target = {"apiVersion": queue["apiVersion"], "kind": "Queue", "name": name, "uid": queue["metadata"]["uid"]}
+    body = {"apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": {"generateName": "told-"}}
+    control_plane.api.post(COMMANDS, {**body, "action": action, "target": target})
+    wanted = {"CloseQueue": ("Closing", "Closed"), "OpenQueue": ("Open",)}[action]
+    wait_until(lambda: control_plane.api.get(f"{QUEUES}/{name}")["status"]["state"] in wanted)
 
 
 def add_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:

@@ -15,7 +15,7 @@ from paddlejob.core.actions import Inquiry
 from paddlejob.core.complaints import next_inquiry
 from paddlejob.core.gang import Gang, gang_of, group_of
 from paddlejob.core.groups import Group
-from paddlejob.core.observe import Observed
+from paddlejob.core.observe import Observed, Unread
 from paddlejob.core.stalls import Stall
 from paddlejob.core.times import moment
 
@@ -26,15 +26,17 @@ FIRST = timedelta(seconds=2)
 
 
 def is_admitted(job: Job, observed: Observed) -> bool:
-    """Whether pods may be made. Without the right to read groups, a user's own is taken to be there."""
+    """Whether pods may be made."""
     gang = gang_of(job, observed.scheduling)
     if gang is None:
         return True
-    if gang.scheduler == "kueue":
-        return not job.spec.is_elastic
+    if gang.scheduler == "kueue" and job.spec.is_elastic:
+        return False
     unread = observed.scheduling.unread.get(gang.group.kind)
     if unread is not None:
-        return bool(unread.reason) and not gang.made
+        return not _holds_back(gang, unread)
+    if gang.scheduler == "kueue":
+        return True
     group = group_of(job, gang, observed)
     return group is not None and group.admitted
 
@@ -49,7 +51,8 @@ def gang_stall(job: Job, observed: Observed, now: datetime) -> Stall | None:
         return Stall(reasons.NOT_SUPPORTED, f"{text}: remove spec.elastic or the label {LABEL_QUEUE}")
     unread = observed.scheduling.unread.get(gang.group.kind)
     if unread is not None:
-        return Stall(unread.reason, unread.message) if unread.reason and gang.made else _silence(gang, observed, now)
+        told = unread.reason and _holds_back(gang, unread)
+        return Stall(unread.reason, unread.message) if told else _silence(gang, observed, now)
     group = group_of(job, gang, observed)
     if group is not None:
         return _waiting(gang, group, observed) or _silence(gang, observed, now)
@@ -71,6 +74,14 @@ def gang_looked_at(job: Job, observed: Observed, now: datetime) -> datetime | No
     if gang_of(job, observed.scheduling) is not None and (unseen := _unseen_since(observed)):
         ends.append(unseen + PATIENCE)
     return min((at for at in ends if at > now), default=None)
+
+
+def _holds_back(gang: Gang, unread: Unread) -> bool:
+    """Whether pods wait until groups can be read. Without the right to read them, those that others make are taken to
+    be there; a user's own also where they are not known at all, but pods that no Kueue holds back would simply run."""
+    if gang.made or not unread.reason:
+        return True
+    return gang.scheduler == "kueue" and unread.reason == reasons.SCHEDULER_MISSING
 
 
 def _unexplained(job: Job, observed: Observed) -> Iterator[tuple[Group, datetime]]:

@@ -34,6 +34,8 @@ class Kind(msgspec.Struct, Generic[C], frozen=True, kw_only=True):
     """The fields of an object that decisions read. The class is named after the kind."""
     group: str = ""
     version: str = "v1"
+    older: tuple[str, ...] = ()
+    """Versions in which it is watched where an API server does not serve `version`."""
     plural: str
     names: Callable[[Job], tuple[str, ...]]
     """What the job's objects of this kind are called."""

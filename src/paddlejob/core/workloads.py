@@ -30,7 +30,8 @@ def wanted_by(job: Job, scheduling: Scheduling) -> bool:
 WORKLOADS: Kind[Any] = Kind(
     type=Workload,
     group=KUEUE,
-    version="v1beta1",
+    version="v1beta2",
+    older=("v1beta1",),
     plural="workloads",
     names=lambda job: (kueue_group(job),),
     missing=missing,

@@ -6,6 +6,7 @@ Only objects that carry our job label are watched, so the pods of strangers cost
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -26,7 +27,7 @@ from paddlejob.kube.store import Change, Store
 from paddlejob.kube.tasks import TaskGroup
 from paddlejob.operator.definitions import is_defined
 from paddlejob.operator.doubts import Doubts
-from paddlejob.operator.optional import OptionalWatch
+from paddlejob.operator.optional import OnError, OptionalWatch
 from paddlejob.operator.options import SchedulingFlag
 from paddlejob.operator.ports import DEFAULT_RANGE, PortBlocks, PortRange
 from paddlejob.operator.resources import CHILDREN, JOBS
@@ -76,9 +77,7 @@ class Cache:
         """Say what to watch: each namespace, or everything for None."""
         scopes = tuple(namespaces)
 
-        def reflect(
-            resource: Resource[Any], store: Store[Any], selector: str, report: Callable[[Exception], None]
-        ) -> list[Reflector[Any]]:
+        def reflect(resource: Resource[Any], store: Store[Any], selector: str, report: OnError) -> list[Reflector[Any]]:
             return [
                 Reflector(
                     client,
@@ -96,10 +95,15 @@ class Cache:
         for kind in BUILT_IN:
             store = self._children[kind.name]
             self._reflectors += reflect(CHILDREN[kind.name], store, LABEL_JOB, partial(on_error, kind.plural))
+
+        def reflect_version(kind: Kind[Any], version: str, report: OnError) -> list[Reflector[Any]]:
+            resource = dataclasses.replace(CHILDREN[kind.name], version=version)
+            return reflect(resource, self._children[kind.name], "", report)
+
         for kind in GROUP_KINDS:
             self._optional[kind.name] = OptionalWatch(
                 kind,
-                partial(reflect, CHILDREN[kind.name], self._children[kind.name], ""),
+                partial(reflect_version, kind),
                 partial(is_defined, client, f"{kind.plural}.{kind.group}"),
                 changed=partial(self._wake_those_with, kind),
                 on_error=partial(on_error, kind.plural),

@@ -28,7 +28,7 @@ LONGEST_PAUSE = 60.0
 NOT_YET = Unread()
 
 OnError = Callable[[Exception], None]
-Reflect = Callable[[OnError], list[Reflector[Any]]]
+Reflect = Callable[[str, OnError], list[Reflector[Any]]]
 IsDefined = Callable[[], Awaitable[bool]]
 
 
@@ -42,7 +42,7 @@ class OptionalWatch:
         changed: Callable[[], None],
         on_error: OnError,
     ) -> None:
-        """`reflect` makes the reflectors; `changed` is told when the answer to `unread` is another one."""
+        """`reflect` makes the reflectors of one version; `changed` is told when the answer to `unread` is another."""
         self.unread: Unread | None = NOT_YET
         self._kind = kind
         self._reflect = reflect
@@ -74,7 +74,14 @@ class OptionalWatch:
             await asyncio.sleep(pauses.next())  # also after it came: it is not served at once everywhere
 
     async def _follow(self) -> Unread:
-        """Until the cluster refuses it."""
+        """Until the cluster refuses it in every version that can be read."""
+        for version in (self._kind.version, *self._kind.older):
+            why = await self._follow_version(version)
+            if why.reason != reasons.SCHEDULER_MISSING:
+                break
+        return why
+
+    async def _follow_version(self, version: str) -> Unread:
         refused: asyncio.Future[Unread] = asyncio.get_running_loop().create_future()
 
         def on_error(error: Exception) -> None:
@@ -84,7 +91,7 @@ class OptionalWatch:
             elif not refused.done():
                 refused.set_result(why)
 
-        reflectors = self._reflect(on_error)
+        reflectors = self._reflect(version, on_error)
         following = asyncio.ensure_future(self._run(reflectors))
         try:
             either: set[asyncio.Future[Any]] = {refused, following}
