@@ -15,8 +15,14 @@ DEEPEST = 100
 MOST_REPEATED = 50_000
 
 
-class TooMuch(yaml.MarkedYAMLError):
-    """It is YAML, but nobody should read it."""
+class TooMuch(yaml.YAMLError):
+    """It is YAML, but nobody should read it. Line and column are counted from 1."""
+
+    def __init__(self, text: str, event: yaml.Event) -> None:
+        super().__init__(text)
+        mark = event.start_mark
+        self.text = text
+        self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
 def check_extent(text: str, loader: Any) -> None:
@@ -48,17 +54,17 @@ class _Extent:
 
     def repeat(self, event: yaml.AliasEvent) -> None:
         """An anchor that contains itself, or that nobody has set, is no size: who builds the document says so."""
-        size = self._sizes.get(event.anchor, 0)
+        size = self._sizes.get(event.anchor or "", 0)
         self._repeated += size
         if self._repeated > MOST_REPEATED:
             said = f"its aliases repeat more than {MOST_REPEATED:,} values: write them out, or leave them away"
-            raise TooMuch(problem=said, problem_mark=event.start_mark)
+            raise TooMuch(said, event)
         self.add(size)
 
     def begin(self, event: yaml.CollectionStartEvent) -> None:
         self._open.append((event.anchor, 1))
         if len(self._open) > DEEPEST:
-            raise TooMuch(problem=f"it is nested more than {DEEPEST} deep", problem_mark=event.start_mark)
+            raise TooMuch(f"it is nested more than {DEEPEST} deep", event)
 
     def end(self) -> None:
         anchor, size = self._open.pop()

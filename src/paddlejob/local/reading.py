@@ -207,11 +207,11 @@ def _at(node: yaml.Node, path: FieldPath) -> tuple[yaml.Mark, yaml.Node | None]:
 
 
 def _not_yaml(error: yaml.YAMLError, text: str) -> Misplaced:
+    if isinstance(error, TooMuch):
+        return Misplaced(error.line, error.column, error.text)
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return Misplaced(0, 0, f"is not YAML: {' '.join(str(error).split())}")
-    if isinstance(error, TooMuch):
-        return Misplaced(mark.line + 1, mark.column + 1, str(error.problem))
     problem = getattr(error, "problem", None) or "it ends too early"
     line = [*text.splitlines(), ""][mark.line]
     if "\t" in line[: mark.column + 1] and not line[: mark.column].strip():
