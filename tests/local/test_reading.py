@@ -196,15 +196,46 @@ def test_anchors_and_merged_keys_are_followed() -> None:
     assert spec["worker"] == {**spec["ps"], "replicas": 3}
 
 
-def test_a_file_of_many_aliases_is_read_once() -> None:
-    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
-    assert read_text(f"{OTHER}\n" + "\n".join(lines), "job.yaml")
-    assert "a39: there is no such field" in said(JOB + "\n".join(f"  {line}" for line in lines) + "\n")
-
-
 def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"nowhere\.yaml: cannot be read: No such file"):
         read_file(tmp_path / "nowhere.yaml")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Invalid, match="binary: is not a UTF-8 text file"):
         read_file(tmp_path / "binary")
+
+
+def laughs(deep: int, one: str) -> str:
+    """A line that stands for ten of the line before it, and so on."""
+    first = f"a0: &a0 {one}\n"
+    return first + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, deep + 1))
+
+
+MANY = ", ".join(["*e"] * 1000)
+TOO_MUCH = {
+    "aliases of aliases": (OTHER + "\n" + laughs(9, "[x]"), "its aliases repeat more than 50,000 values"),
+    "merges of merges": (
+        OTHER + "\n" + laughs(9, "{b: c}").replace("[*", "{<<: [*").replace("]", "]}"),
+        "its aliases repeat more than 50,000 values",
+    ),
+    "a container with its variables, again and again": (
+        JOB
+        + f"          env: [&e {{name: A, value: b}}, {MANY}]\n"
+        + "        - &c {name: a}\n"
+        + "        - *c\n" * 50000,
+        "its aliases repeat more than 50,000 values",
+    ),
+    "brackets in brackets": ("a: " + "[" * 100_000, "it is nested more than 100 deep"),
+    "lines in lines": ("\n".join(" " * depth + "a:" for depth in range(300)), "it is nested more than 100 deep"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_a_few_lines_that_stand_for_billions_are_refused_before_they_are_read(text: str, told: str) -> None:
+    assert told in said(text)
+
+
+def test_aliases_that_people_write_are_read() -> None:
+    shared = JOB.replace("template:", "template: &t") + "  ps: {replicas: 3, template: *t}\n"
+    (document,) = read_text(shared, "job.yaml")
+    assert document.body["spec"]["ps"]["template"] == document.body["spec"]["worker"]["template"]
+    assert read_text(OTHER + "\ndata: " + "[" * 90 + "]" * 90, "other.yaml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -50,30 +51,39 @@ class Served:
         return answer.headers["Set-Cookie"].partition(";")[0]
 
     def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
-        """One request, exactly as given; header names are written with underscores."""
+        """One request, exactly as given; header names are written with underscores. Of a stream, the first message."""
         connection = http.client.HTTPConnection(self.host, timeout=20)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.putrequest(method, path, skip_host="Host" in named)
             for name, value in named.items():
-                connection.putheader(name, value)
+                connection.putheader(name, value.encode())
             if body is not None:
                 connection.putheader("Content-Length", str(len(body.encode())))
             connection.endheaders(body.encode() if body is not None else None)
             answer = connection.getresponse()
             stream = answer.headers.get("Content-Type") == "text/event-stream"
-            text = (answer.read1() if stream else answer.read()).decode()
-            return Answer(answer.status, dict(answer.headers), text)
+            body = answer.read1() if stream else answer.read()
+            while stream and b"\ndata:" not in body and (more := answer.read1()):
+                body += more
+            return Answer(answer.status, dict(answer.headers), body.decode())
         finally:
             connection.close()
 
+    def raw(self, request: bytes) -> bytes:
+        """The beginning of the answer to what may be no request at all."""
+        host, _, port = self.host.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(request)
+            return connection.recv(65536)
+
 
 @contextmanager
-def serving(env: Mapping[str, str], folder: Path, *args: str) -> Iterator[Served]:
+def serving(env: Mapping[str, str], folder: Path, *args: str, browser: bool = False) -> Iterator[Served]:
     """Ended, as by Ctrl-C, with the block."""
     said = folder / "said"
     with said.open("wb") as output:
-        command = [sys.executable, "-m", "paddlejob", "ui", "--no-browser", *args]
+        command = [sys.executable, "-m", "paddlejob", "ui", *([] if browser else ["--no-browser"]), *args]
         process = subprocess.Popen(command, env=dict(env), stdout=output, stderr=output)
 
     def printed() -> re.Match[str] | None:

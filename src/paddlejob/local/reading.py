@@ -17,6 +17,7 @@ from paddlejob.api.mistakes import Json, Mistake, misshapen, mistakes, shown
 from paddlejob.api.mistakes import Path as FieldPath
 from paddlejob.api.names import API_VERSION, KIND
 from paddlejob.errors import Invalid
+from paddlejob.local.extent import TooMuch, check_extent
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "object", "additionalProperties": _TEXT}
@@ -87,6 +88,7 @@ def parse_text(text: str) -> tuple[list[Document], list[Misplaced]]:
     found: list[Misplaced] = []
     loader = _Loader(text)
     try:
+        check_extent(text, _Loader)
         while loader.check_node():
             node = loader.get_node()
             found += _tidied(node, (), {})
@@ -205,6 +207,8 @@ def _at(node: yaml.Node, path: FieldPath) -> tuple[yaml.Mark, yaml.Node | None]:
 
 
 def _not_yaml(error: yaml.YAMLError, text: str) -> Misplaced:
+    if isinstance(error, TooMuch):
+        return Misplaced(error.line, error.column, error.text)
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return Misplaced(0, 0, f"is not YAML: {' '.join(str(error).split())}")
