@@ -132,7 +132,7 @@ def _targets(pair: Halves, page: str, text: str) -> Iterator[str]:
 
 
 def _heading(page: Path, anchor: str) -> str:
-    known = list(anchors(page.read_text())) if anchor else []
+    known = list(anchors(page.read_text())) if anchor and page.exists() else []
     return f", heading {known.index(anchor) + 1}" if anchor in known else anchor and f", no heading #{anchor}"
 
 
