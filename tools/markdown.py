@@ -58,7 +58,7 @@ def _kind(line: str) -> str:
     if line.startswith(("```", "    ")):
         return "block of code"
     if line.startswith("#"):
-        return f"heading of level {len(line.split()[0])}"
+        return f"heading of level {len(line.split(maxsplit=1)[0])}"
     if line.startswith("|"):
         return f"row of {len(cells(line))} cells"
     if item := _ITEM.match(line):

@@ -1,8 +1,8 @@
 """The English and the Chinese half of each page: whether they agree, and which Chinese half is older.
 
-`python tools/translations.py` tells what does not agree. With the names of English pages it stamps their Chinese halves:
-it copies the blocks of code, and writes at the end of the half which sections it was translated from. A half is never
-stamped while its headings, tables, code, figures or links differ. It translates nothing. Standard library only.
+`python tools/translations.py` tells what does not agree. With the names of English pages it stamps their Chinese
+halves: it copies the blocks of code, and writes at the end of the half which sections it was translated from. A half
+is never stamped while its headings, tables, code, figures or links differ. It translates nothing. Standard library only.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ class Halves:
 
     @property
     def chinese(self) -> str:
-        folder, name = os.path.split(self.english)
-        return f"{folder}/zh-CN/{name}" if folder else f"{Path(name).stem}.zh-CN.md"
+        page = Path(self.english)
+        return str(page.parent / "zh-CN" / page.name) if page.parent.name else f"{page.stem}.zh-CN.md"
 
     def text(self, page: str) -> str:
         return (self.root / page).read_text()
 
     def first_lines(self) -> dict[str, str]:
         """What stands below the title of each half: the way to the other one."""
-        there, back = (os.path.relpath(b, os.path.dirname(a)) for a, b in (self._paths(), self._paths()[::-1]))
+        there = os.path.relpath(self.chinese, Path(self.english).parent)
+        back = os.path.relpath(self.english, Path(self.chinese).parent)
         return {self.english: f"English | [简体中文]({there})", self.chinese: f"[English]({back}) | 简体中文"}
 
     def units(self, page: str) -> list[Unit]:
@@ -53,9 +54,6 @@ class Halves:
 
     def sections(self, page: str) -> list[Section]:
         return sections(self.units(page))
-
-    def _paths(self) -> tuple[str, str]:
-        return self.english, self.chinese
 
 
 def every(root: Path = ROOT) -> list[Halves]:
@@ -124,15 +122,13 @@ def _targets(pair: Halves, page: str, text: str) -> Iterator[str]:
         if "://" in link:
             yield link
             continue
-        path = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
-        if page == pair.chinese and path in english.values():
-            yield f"{path} in English"  # never equal: a Chinese half leads to Chinese halves
-            continue
-        yield f"{english.get(path, path)}{_heading(pair.root / path, anchor)}"
+        path = os.path.normpath(Path(page).parent / name) if name else page
+        half = " in English" if page == pair.chinese and path in english.values() else ""  # is in Chinese too
+        yield f"{english.get(path, path)}{half}{_heading(pair.root / path, anchor)}"
 
 
 def _heading(page: Path, anchor: str) -> str:
-    known = list(anchors(page.read_text())) if anchor and page.exists() else []
+    known = list(anchors(page.read_text())) if anchor and page.is_file() else []
     return f", heading {known.index(anchor) + 1}" if anchor in known else anchor and f", no heading #{anchor}"
 
 
@@ -148,13 +144,19 @@ def older(pair: Halves) -> list[str]:
     if stamp is None:
         return [f"{pair.chinese} was never stamped: make chinese PAGE={pair.english}"]
     stamped = _STAMPED.findall(stamp[0])
+    lines = [one.line for one in pair.sections(pair.chinese)]
+    where = {title: f"{pair.chinese}:{line}" for (_, title), line in zip(stamped, lines, strict=False)}
     now = pair.sections(pair.english)
     changed = [one for one in now if (fingerprint(one), one.title) not in stamped]
-    gone = [title for _, title in stamped if title not in {one.title for one in now}]
+    gone = [title for title in where if title not in {one.title for one in now}]
     return [
-        *(f"{pair.chinese} is older than {pair.english}:{one.line}, {one.title!r}" for one in changed),
-        *(f"{pair.chinese} is older than {pair.english}, in which {title!r} is no more" for title in gone),
+        *(f"{pair.english}:{one.line}: {one.title!r}: {_age(where.get(one.title))}" for one in changed),
+        *(f"{pair.english}: {title!r} is no more; its translation was {where[title]}" for title in gone),
     ]
+
+
+def _age(translation: str | None) -> str:
+    return f"newer than its translation, {translation}" if translation else "never translated"
 
 
 def copy_blocks(pair: Halves) -> None:
@@ -181,16 +183,26 @@ def stamp(pair: Halves) -> list[str]:
 
 
 def main(names: Iterable[str], root: Path = ROOT) -> int:
-    known = {one.english: one for one in every(root)} | {one.chinese: one for one in every(root)}
+    known = {name: one for one in every(root) for name in (one.english, one.chinese)}
     named = list(names)
     if unknown := [one for one in named if one not in known]:
-        print(f"no page with two halves: {', '.join(unknown)}; there are: {', '.join(one.english for one in every(root))}")
+        print(
+            f"no page with two halves: {', '.join(unknown)}; there are: {', '.join(one.english for one in every(root))}"
+        )
         return 2
-    found = [line for name in named for line in stamp(known[name])]
-    if not named:
-        found = [line for pair in every(root) for line in troubles(pair)]
-        found += [f"{one} has no English half" for one in strays(root)]
+    if named:
+        return max(_stamp_and_tell(known[name]) for name in named)
+    found = [line for pair in every(root) for line in troubles(pair)]
+    found += [f"{one} has no English half" for one in strays(root)]
     print("\n".join(found) or "English and Chinese agree.")
+    return 1 if found else 0
+
+
+def _stamp_and_tell(pair: Halves) -> int:
+    """Tells which sections are now taken for translated: whoever forgot one sees it here for the last time."""
+    new = older(pair) if (pair.root / pair.chinese).exists() else []
+    found = stamp(pair)
+    print("\n".join(found or [f"{pair.chinese} is stamped.", *(f"Taken for translated: {one}" for one in new)]))
     return 1 if found else 0
 
 
