@@ -2,7 +2,7 @@
 
 `python tools/translations.py` tells what does not agree. With the names of English pages it stamps their Chinese
 halves: it copies the blocks of code, and writes at the end of the half which sections it was translated from. A half
-is never stamped while its headings, tables, code, figures or links differ. It translates nothing. Standard library only.
+is never stamped while its headings, tables, code, figures or links differ. It translates nothing.
 """
 
 from __future__ import annotations
