@@ -1,8 +1,9 @@
 """The English and the Chinese half of each page: whether they agree, and which Chinese half is older.
 
 `python tools/translations.py` tells what does not agree. With the names of English pages it stamps their Chinese
-halves: it copies the blocks of code, and writes at the end of the half which sections it was translated from. A half
-is never stamped while its headings, tables, code, figures or links differ. It translates nothing.
+halves: it copies the blocks of code, and writes at the end of the half what it was translated from: for each heading,
+paragraph, item and row of the English page a part of its hash, so that no history is needed. A half is never stamped
+while its headings, tables, code, figures or links differ. It translates nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -23,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Tables that a program fills or checks, for those who develop and release.
 ENGLISH_ONLY = ("docs/compatibility.md", "docs/programs.md", "docs/release.md")
 _STAMP = re.compile(r"\n<!-- Translated from these sections.*?-->\n", re.DOTALL)
-_STAMPED = re.compile(r"^([0-9a-f]{12}) (.+)$", re.MULTILINE)
+_STAMPED = re.compile(r"\b[0-9a-f]{6}\b(?=[^:]*$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -132,31 +134,37 @@ def _heading(page: Path, anchor: str) -> str:
     return f", heading {known.index(anchor) + 1}" if anchor in known else anchor and f", no heading #{anchor}"
 
 
-def fingerprint(section: Section) -> str:
-    """Of its words: neither line breaks nor code count, because code is the same in both halves anyway."""
-    words = (f"{one.kind}: {one.text}" for one in section.units if one.kind != "block of code")
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:12]
+def fingerprint(unit: Unit) -> str:
+    return hashlib.sha256(f"{unit.kind}: {unit.text}".encode()).hexdigest()[:6]
 
 
 def older(pair: Halves) -> list[str]:
-    """Which sections of the English half have changed since the Chinese half was stamped."""
+    """What of the English half has changed since the Chinese half was stamped, and where its translation is.
+
+    Line breaks do not count, nor does code, which is the same in both halves anyway.
+    """
     stamp = _STAMP.search(pair.text(pair.chinese))
     if stamp is None:
         return [f"{pair.chinese} was never stamped: make chinese PAGE={pair.english}"]
     stamped = _STAMPED.findall(stamp[0])
-    lines = [one.line for one in pair.sections(pair.chinese)]
-    where = {title: f"{pair.chinese}:{line}" for (_, title), line in zip(stamped, lines, strict=False)}
-    now = pair.sections(pair.english)
-    changed = [one for one in now if (fingerprint(one), one.title) not in stamped]
-    gone = [title for title in where if title not in {one.title for one in now}]
-    return [
-        *(f"{pair.english}:{one.line}: {one.title!r}: {_age(where.get(one.title))}" for one in changed),
-        *(f"{pair.english}: {title!r} is no more; its translation was {where[title]}" for title in gone),
-    ]
+    english, chinese = words(pair.sections(pair.english)), words(pair.sections(pair.chinese))
+    places = [f"{pair.chinese}:{one.line}" for _, one in chinese]
+    now = [fingerprint(one) for _, one in english]
+    found = []
+    for change, start, end, first, last in SequenceMatcher(None, stamped, now, autojunk=False).get_opcodes():
+        if change == "equal":
+            continue
+        olds = places[start:end]
+        for title, one in english[first:last]:
+            old = f"newer than its translation, {olds.pop(0)}" if olds else "not translated"
+            found.append(f"{pair.english}:{one.line}, under {title!r}: {old}")
+        found += [f"{old}: translated from what is no more in {pair.english}" for old in olds]
+    return found
 
 
-def _age(translation: str | None) -> str:
-    return f"newer than its translation, {translation}" if translation else "never translated"
+def words(parts: list[Section]) -> list[tuple[str, Unit]]:
+    """All that is not code, each with the title of its section."""
+    return [(part.title, one) for part in parts for one in part.units if one.kind != "block of code"]
 
 
 def copy_blocks(pair: Halves) -> None:
@@ -175,10 +183,11 @@ def stamp(pair: Halves) -> list[str]:
     copy_blocks(pair)
     if found := differences(pair):
         return found
-    lines = [f"{fingerprint(one)} {one.title}" for one in pair.sections(pair.english)]
+    parts = pair.sections(pair.english)
+    lines = [f"{part.title}: {' '.join(fingerprint(one) for _, one in words([part]))}" for part in parts]
     head = f"<!-- Translated from these sections; `make chinese PAGE={pair.english}` writes this:"
-    words = _STAMP.sub("", pair.text(pair.chinese)).rstrip("\n")
-    (pair.root / pair.chinese).write_text("\n".join([words, "", head, *lines, "-->", ""]))
+    page = _STAMP.sub("", pair.text(pair.chinese)).rstrip("\n")
+    (pair.root / pair.chinese).write_text("\n".join([page, "", head, *lines, "-->", ""]))
     return []
 
 
@@ -199,7 +208,7 @@ def main(names: Iterable[str], root: Path = ROOT) -> int:
 
 
 def _stamp_and_tell(pair: Halves) -> int:
-    """Tells which sections are now taken for translated: whoever forgot one sees it here for the last time."""
+    """Tells what is now taken for translated: whoever forgot something sees it here for the last time."""
     new = older(pair) if (pair.root / pair.chinese).exists() else []
     found = stamp(pair)
     print("\n".join(found or [f"{pair.chinese} is stamped.", *(f"Taken for translated: {one}" for one in new)]))

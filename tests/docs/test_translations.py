@@ -171,21 +171,21 @@ def test_a_stamp_copies_the_code_and_is_taken_for_good(page: Halves) -> None:
     assert page.text(page.chinese) == before, "stamping twice is stamping once"
 
 
-def test_a_changed_section_is_named_with_its_place_in_both_halves(page: Halves) -> None:
+def test_what_has_changed_is_named_with_its_heading_and_its_place_in_both_halves(page: Halves) -> None:
     stamp(page)
     change(page, page.english, "| one |", "| two |")
-    assert older(page) == ["docs/page.md:7: 'Table': newer than its translation, docs/zh-CN/page.md:7"]
+    assert older(page) == ["docs/page.md:11, under 'Table': newer than its translation, docs/zh-CN/page.md:11"]
     assert stamp(page) == [], "whoever stamps says that it was translated"
     assert older(page) == []
 
 
-def test_a_new_section_and_one_that_is_gone_are_named(page: Halves) -> None:
+def test_what_is_new_and_what_is_gone_is_named(page: Halves) -> None:
     stamp(page)
-    change(page, page.english, "## Table", "## List")
-    assert older(page) == [
-        "docs/page.md:7: 'List': never translated",
-        "docs/page.md: 'Table' is no more; its translation was docs/zh-CN/page.md:7",
-    ]
+    change(page, page.english, "It takes", "It is new.\n\nIt takes")
+    assert older(page) == ["docs/page.md:5, under 'A page': not translated"]
+    change(page, page.english, "It is new.\n\n", "")
+    change(page, page.english, "| `a` | one |\n", "")
+    assert older(page) == ["docs/zh-CN/page.md:11: translated from what is no more in docs/page.md"]
 
 
 def test_other_line_breaks_and_other_code_make_no_half_older(page: Halves) -> None:
@@ -240,7 +240,7 @@ def test_the_command_tells_what_it_took_for_translated(page: Halves, capsys: pyt
     change(page, page.english, "| one |", "| two |")
     capsys.readouterr()
     assert translations.main(["docs/zh-CN/page.md"], page.root) == 0
-    assert "Taken for translated: docs/page.md:7: 'Table'" in capsys.readouterr().out
+    assert "Taken for translated: docs/page.md:11, under 'Table'" in capsys.readouterr().out
     change(page, page.chinese, "10 s", "20 s")
     assert translations.main(["docs/page.md"], page.root) == 1
     assert translations.main(["docs/nothing.md"], page.root) == 2
