@@ -1,9 +1,9 @@
 """The English and the Chinese half of each page: whether they agree, and which Chinese half is older.
 
 `python tools/translations.py` tells what does not agree. With the names of English pages it stamps their Chinese
-halves: it copies the blocks of code, and writes at the end of the half what it was translated from: for each heading,
-paragraph, item and row of the English page a part of its hash, so that no history is needed. A half is never stamped
-while its headings, tables, code, figures or links differ. It translates nothing.
+halves: it writes the links between the two, copies the blocks of code, and writes at the end of the half what it was
+translated from: for each heading, paragraph, item and row of the English page a part of its hash, so that no history is
+needed. A half is never stamped while its headings, tables, code, figures or links differ. It translates nothing.
 """
 
 from __future__ import annotations
@@ -167,6 +167,13 @@ def words(parts: list[Section]) -> list[tuple[str, Unit]]:
     return [(part.title, one) for part in parts for one in part.units if one.kind != "block of code"]
 
 
+def lead_to_each_other(pair: Halves) -> None:
+    for page, line in pair.first_lines().items():
+        title, _, rest = pair.text(page).partition("\n\n")
+        if not rest.startswith(line):
+            (pair.root / page).write_text(f"{title}\n\n{line}\n\n{rest}")
+
+
 def copy_blocks(pair: Halves) -> None:
     """The blocks of the English half, if there are as many of them in the Chinese one."""
     text = pair.text(pair.chinese)
@@ -180,6 +187,7 @@ def stamp(pair: Halves) -> list[str]:
     """What still differs; if nothing does, the half is as new as the English page."""
     if not (pair.root / pair.chinese).exists():
         return troubles(pair)
+    lead_to_each_other(pair)
     copy_blocks(pair)
     if found := differences(pair):
         return found
