@@ -24,7 +24,7 @@ from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk
 from tools.environments import PADDLE, RUNTIME, python_of
 from tools.installer import Recipe, build, install, make
-from tools.markdown import anchors, links
+from tools.markdown import anchors, links, sections, units
 
 ROOT = Path(__file__).parents[2]
 AT_THE_TOP = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md")]
@@ -95,6 +95,28 @@ def test_every_command_of_the_readme_works(
     finally:
         for one in reader.operators:
             one.kill()
+
+
+# Each row of README's first table: a word of it that is the same in both languages, and the page to which it leads.
+READERS = (
+    ("make demo", ""),
+    ("Python", "data-scientist.md"),
+    ("YAML", "cli.md"),
+    ("", "administrator.md"),
+    ("Helm", "helm.md"),
+    ("paddle-operator 0.3", "migrating.md"),
+    ("`kubeflow.org/v1`", "migrating.md"),
+    ("PaddleFlow", "migrating.md"),
+    ("", "troubleshooting.md"),
+)
+
+
+@pytest.mark.parametrize("path", halves(ROOT / "README.md"), ids=LANGUAGES)
+def test_the_readme_tells_each_reader_in_its_first_lines_where_to_begin(path: Path) -> None:
+    _, _, *rows = (one.text for one in sections(units(path.read_text()))[0].units if one.kind.startswith("row"))
+    for (word, page), row in zip(READERS, rows, strict=True):
+        assert word in row
+        assert page in links(row)[-1]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

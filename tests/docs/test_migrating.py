@@ -74,14 +74,6 @@ def test_every_command_of_the_page_works_and_no_job_is_lost(old: ControlPlane, t
             operator.kill()
 
 
-@pytest.mark.parametrize("readme", halves(ROOT / "README.md"), ids=LANGUAGES)
-def test_the_readme_leads_here_from_its_first_lines(readme: Path) -> None:
-    first = readme.read_text().split("\n## ")[0]
-    for words in ("paddle-operator 0.3", "0.3.5", "kubeflow.org/v1", "PaddleFlow"):
-        (row,) = (line for line in first.splitlines() if words in line)
-        assert "/migrating.md#" in row
-
-
 @pytest.mark.parametrize("page", halves(PAGE), ids=LANGUAGES)
 def test_the_table_of_clean_policies_is_that_of_the_code(page: Path) -> None:
     (row,) = (line for line in page.read_text().splitlines() if "`runPolicy.cleanPodPolicy`" in line)
