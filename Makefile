@@ -140,6 +140,9 @@ generate: control-plane ## Write the generated files: pod template schema, CRDs,
 	@"$(BIN)/python" -m tools.pod_template_schema
 	@"$(BIN)/python" tools/generate.py
 
+chinese: ## Where the Chinese pages differ from the English or are older; PAGE=docs/cli.md stamps one that was brought up to date
+	@"$(PYTHON)" tools/translations.py $(PAGE)
+
 format: env ## Format and fix what can be fixed
 	@"$(BIN)/ruff" check --quiet --fix . || true
 	@"$(BIN)/ruff" format --quiet .
@@ -163,4 +166,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate format lock env clean
+.PHONY: help demo paddle programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean

@@ -14,7 +14,7 @@ from tests.cli.kubelet import Kubelet
 from tests.cli.person import Person
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import NODE, ControlPlane
-from tests.docs.typist import ROOT, Typist, commands, yaml_blocks
+from tests.docs.typist import LANGUAGES, ROOT, Typist, commands, halves, yaml_blocks
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, a_job, a_role
 
@@ -75,17 +75,19 @@ def test_a_person_with_these_rights_can_do_everything(desk: Desk, kubelet: Kubel
 def test_every_metric_of_the_page_exists(operator: OperatorProcess, desk: Desk) -> None:
     desk.submit(a_job("counted"))
     desk.in_phase("counted", "Running")
-    named = set(re.findall(r"`(paddlejob_\w+)`", PAGE.read_text()))
+    named, also = (set(re.findall(r"`(paddlejob_\w+)`", page.read_text())) for page in halves(PAGE))
     scraped = operator.scrape()
     assert len(named) >= 8
+    assert named == also
     assert not {one for one in named if one not in scraped}
     exported = {one.removesuffix("_total") for one in re.findall(r"^# HELP (paddlejob_\w+) ", scraped, re.MULTILINE)}
     shown = {one.removesuffix("_total") for one in named}
     assert not {one for one in exported if one not in shown and not one.endswith("_created")}
 
 
-def test_every_flag_of_the_page_exists() -> None:
-    flags = set(re.findall(r"`(--[a-z-]+)`", PAGE.read_text()))
+@pytest.mark.parametrize("page", halves(PAGE), ids=LANGUAGES)
+def test_every_flag_of_the_page_exists(page: Path) -> None:
+    flags = set(re.findall(r"`(--[a-z-]+)`", page.read_text()))
     source = (ROOT / "src/paddlejob/cli/operator.py").read_text() + (ROOT / "src/paddlejob/cli/install.py").read_text()
     missing = {one for one in flags if one.removeprefix("--").replace("-", "_") not in source}
     assert not missing

@@ -18,14 +18,16 @@ from paddlejob.api.status import Phase
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
+from tests.docs.typist import LANGUAGES, commands, halves
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk
 from tools.environments import PADDLE, RUNTIME, python_of
 from tools.installer import Recipe, build, install, make
+from tools.markdown import anchors, links, sections, units
 
 ROOT = Path(__file__).parents[2]
-AT_THE_TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+AT_THE_TOP = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md")]
 DOCUMENTS = [*AT_THE_TOP, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "charts").rglob("*.md"))]
 # Pages of which `make packages` runs the commands, with programs that nothing else needs.
 PACKAGES = ROOT / "tests" / "packages"
@@ -37,11 +39,6 @@ ELSEWHERE = {
     "make demo": "test_the_demo_trains_for_real_in_an_environment_of_its_own",
     "pip install .": "test_the_package_installs_as_the_dockerfile_does_it",
 }
-
-
-def commands(path: Path) -> list[str]:
-    blocks = re.findall(r"```bash\n(.*?)```", path.read_text(), re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.strip()]
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +97,34 @@ def test_every_command_of_the_readme_works(
             one.kill()
 
 
+# Each row of README's first table: a word of it that is the same in both languages, and the page to which it leads.
+READERS = (
+    ("make demo", ""),
+    ("Python", "data-scientist.md"),
+    ("YAML", "cli.md"),
+    ("", "administrator.md"),
+    ("Helm", "helm.md"),
+    ("paddle-operator 0.3", "migrating.md"),
+    ("`kubeflow.org/v1`", "migrating.md"),
+    ("PaddleFlow", "migrating.md"),
+    ("", "troubleshooting.md"),
+)
+
+
+@pytest.mark.parametrize("path", halves(ROOT / "README.md"), ids=LANGUAGES)
+def test_the_readme_tells_each_reader_in_its_first_lines_where_to_begin(path: Path) -> None:
+    _, _, *rows = (one.text for one in sections(units(path.read_text()))[0].units if one.kind.startswith("row"))
+    for (word, page), row in zip(READERS, rows, strict=True):
+        assert word in row
+        assert page in links(row)[-1]
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_other_documents_hold_no_command_that_is_not_run(path: Path) -> None:
-    """A page with commands has a test of its own name, which runs them."""
+    """A page with commands has a test of its own name, which runs them; its Chinese half has the same commands."""
     name = f"test_{path.stem.replace('-', '_')}.py"
     runs = any((folder / name).exists() for folder in (Path(__file__).parent, PACKAGES))
-    if path != ROOT / "README.md" and not runs:
+    if path not in halves(ROOT / "README.md") and not runs:
         assert commands(path) == []
 
 
@@ -119,12 +138,20 @@ def test_every_link_and_every_path_leads_somewhere(path: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_heading_finds_it(path: Path) -> None:
+    found = [link.partition("#") for link in links(path.read_text()) if "#" in link and "://" not in link]
+    pages = [(path.parent / name if name else path, anchor) for name, _, anchor in found]
+    assert not [f"{page}#{anchor}" for page, anchor in pages if anchor not in anchors(page.read_text())]
+
+
 REASONS = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
 PASSED_ON = reasons.CONTAINER_STALLS | reasons.DISRUPTIONS
 
 
-def test_every_reason_that_a_job_can_give_is_in_the_troubleshooting_page() -> None:
-    page = (ROOT / "docs" / "troubleshooting.md").read_text()
+@pytest.mark.parametrize("path", halves(ROOT / "docs" / "troubleshooting.md"), ids=LANGUAGES)
+def test_every_reason_that_a_job_can_give_is_in_the_troubleshooting_page(path: Path) -> None:
+    page = path.read_text()
     assert not {reason for reason in REASONS | PASSED_ON if f"`{reason}`" not in page}
 
 

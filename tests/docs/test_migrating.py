@@ -13,7 +13,7 @@ from paddlejob.api.kubeflow import CLEANING
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
-from tests.docs.typist import ROOT, Typist, commands
+from tests.docs.typist import LANGUAGES, ROOT, Typist, commands, halves
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess, operator_kubeconfig
 from tests.scenarios.desk import Desk, a_role
@@ -74,17 +74,9 @@ def test_every_command_of_the_page_works_and_no_job_is_lost(old: ControlPlane, t
             operator.kill()
 
 
-def test_the_readme_leads_everybody_to_their_page_from_its_first_lines() -> None:
-    first = (ROOT / "README.md").read_text().split("\n## ")[0]
-    elsewhere, helm = first.split("(docs/migrating.md)")
-    for words in ("paddle-operator 0.3", "kubeflow.org/v1", "PaddleFlow"):
-        assert words in elsewhere
-    assert "Helm" in helm
-    assert "(docs/helm.md)" in helm
-
-
-def test_the_table_of_clean_policies_is_that_of_the_code() -> None:
-    (row,) = (line for line in PAGE.read_text().splitlines() if "`runPolicy.cleanPodPolicy`" in line)
+@pytest.mark.parametrize("page", halves(PAGE), ids=LANGUAGES)
+def test_the_table_of_clean_policies_is_that_of_the_code(page: Path) -> None:
+    (row,) = (line for line in page.read_text().splitlines() if "`runPolicy.cleanPodPolicy`" in line)
     words = re.findall(r"`(\w+)`", row)
     assert words == [*CLEANING.keys(), *CLEANING.values()]
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 from tests.cluster.waiting import wait_until
-from tests.docs.typist import ROOT, yaml_blocks
+from tests.docs.typist import LANGUAGES, ROOT, halves, yaml_blocks
 from tests.scenarios.desk import Desk
 
 PAGE = ROOT / "docs" / "storage.md"
 (BLOCK,) = yaml_blocks(PAGE)
 
 
-def test_it_is_the_example() -> None:
+@pytest.mark.parametrize("page", halves(PAGE), ids=LANGUAGES)
+def test_it_is_the_example(page: Path) -> None:
+    (block,) = yaml_blocks(page)
     example = ROOT / "deploy/examples/wide_and_deep_storage.yaml"
-    assert [*yaml.safe_load_all(BLOCK)] == [*yaml.safe_load_all(example.read_text())]
+    assert [*yaml.safe_load_all(block)] == [*yaml.safe_load_all(example.read_text())]
 
 
 @pytest.mark.usefixtures("operator")

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 from tests.cluster.control_plane import ControlPlane
+from tools.translations import every
 
 ROOT = Path(__file__).parents[2]
+LANGUAGES = ("English", "Chinese")
 
 
 def commands(page: Path) -> list[str]:
@@ -20,6 +22,12 @@ def commands(page: Path) -> list[str]:
 
 def yaml_blocks(page: Path) -> list[str]:
     return re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def halves(page: Path) -> list[Path]:
+    """The page in English and in Chinese."""
+    (pair,) = (one for one in every() if ROOT / one.english == page)
+    return [page, ROOT / pair.chinese]
 
 
 class Typist:
