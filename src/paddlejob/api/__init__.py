@@ -6,12 +6,13 @@ Imports msgspec only, so that any tool can read a job without bringing Kubernete
 from paddlejob.api.job import Job
 from paddlejob.api.meta import ObjectMeta, OwnerReference
 from paddlejob.api.spec import PaddleJobSpec, Role, SchedulingPolicy
-from paddlejob.api.status import Condition, Failure, RoleStatus, Status, World
+from paddlejob.api.status import Condition, Failure, NodeRecord, RoleStatus, Status, World
 
 __all__ = [
     "Condition",
     "Failure",
     "Job",
+    "NodeRecord",
     "ObjectMeta",
     "OwnerReference",
     "PaddleJobSpec",

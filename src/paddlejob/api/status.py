@@ -74,6 +74,21 @@ class World(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     forgotten: Annotated[bool, Meta(description="Whether the job's keys were removed from etcd.")] = False
 
 
+class NodeRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """A node on which attempts of the job failed, hung or were disrupted; each attempt counts once."""
+
+    name: str
+    failures: int = 0
+    hangs: int = 0
+    disruptions: int = 0
+    last_time: Annotated[Time, Meta(description="When that was seen last.")] = ""
+    avoided_until: Annotated[Time | None, Meta(description="Until then new pods prefer other nodes.")] = None
+
+    @property
+    def total(self) -> int:
+        return self.failures + self.hangs + self.disruptions
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -110,6 +125,10 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     ] = None
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
+    ] = ()
+    nodes: Annotated[
+        tuple[NodeRecord, ...],
+        Meta(description="Where attempts failed, hung or were disrupted: the eight nodes in trouble last."),
     ] = ()
     conditions: tuple[Condition, ...] = ()
     reason: str = ""

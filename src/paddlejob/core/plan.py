@@ -17,6 +17,7 @@ from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core import bus_error
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.admission import gang_inquiries, gang_looked_at, gang_stall
+from paddlejob.core.avoiding import with_nodes
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
@@ -55,7 +56,7 @@ def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
     for end in FINAL:
         if job.status.phase == end:
             return _after(job, life, end, observed, now)
-    status = _status(job, life, observed, now)
+    status = with_nodes(job, _status(job, life, observed, now), observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
     looks = (inquires_at(observed, now), gang_looked_at(job, observed, now))
     others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
