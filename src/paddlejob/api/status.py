@@ -74,6 +74,35 @@ class World(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     forgotten: Annotated[bool, Meta(description="Whether the job's keys were removed from etcd.")] = False
 
 
+class Mark(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Where training was at a moment."""
+
+    step: int
+    at: Time
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """How far the training is, as its own output says it."""
+
+    at: Annotated[Time, Meta(description="When the line was printed that says so.")] = ""
+    summary: Annotated[
+        str, Meta(description="How far it is in a word: a percentage, or a step where no total is known.")
+    ] = ""
+    step: Annotated[int | None, Meta(description="Steps done, over all epochs.")] = None
+    total: Annotated[int | None, Meta(description="Steps to do, over all epochs.")] = None
+    percent: int | None = None
+    epoch: int | None = None
+    loss: float | None = None
+    metrics: dict[str, float] = {}
+    speed: Annotated[float | None, Meta(description="Steps a second, lately.")] = None
+    eta: Annotated[Time | None, Meta(description="When it will be at the end, if it goes on like this.")] = None
+    attempt: Annotated[int, Meta(description="The attempt that this is about.")] = 0
+    begun: Annotated[
+        Mark | None,
+        Meta(description="Where the program was when it was first heard: the speed on average is from there."),
+    ] = None
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -94,6 +123,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         Time | None,
         Meta(description="When the newest pod was made that was there as a pod was last replaced after a disruption."),
     ] = None
+    hangs: Annotated[int, Meta(description="Restarts because nothing moved any more.")] = 0
     attempt: Annotated[int, Meta(description="How many times the whole job was started again.")] = 0
     next_attempt_time: Annotated[
         Time | None, Meta(description="The earliest time at which the next attempt may begin.")
@@ -111,6 +141,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
     ] = ()
+    progress: Progress | None = None
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""
