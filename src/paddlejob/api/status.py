@@ -89,6 +89,35 @@ class NodeRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         return self.failures + self.hangs + self.disruptions
 
 
+class Mark(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Where training was at a moment."""
+
+    step: int
+    at: Time
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """How far the training is, as its own output says it."""
+
+    at: Annotated[Time, Meta(description="When the line was printed that says so.")] = ""
+    summary: Annotated[
+        str, Meta(description="How far it is in a word: a percentage, or a step where no total is known.")
+    ] = ""
+    step: Annotated[int | None, Meta(description="Steps done, over all epochs.")] = None
+    total: Annotated[int | None, Meta(description="Steps to do, over all epochs.")] = None
+    percent: int | None = None
+    epoch: int | None = None
+    loss: float | None = None
+    metrics: dict[str, float] = {}
+    speed: Annotated[float | None, Meta(description="Steps a second, lately.")] = None
+    eta: Annotated[Time | None, Meta(description="When it will be at the end, if it goes on like this.")] = None
+    attempt: Annotated[int, Meta(description="The attempt that this is about.")] = 0
+    begun: Annotated[
+        Mark | None,
+        Meta(description="Where the program was when it was first heard: the speed on average is from there."),
+    ] = None
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -109,6 +138,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         Time | None,
         Meta(description="When the newest pod was made that was there as a pod was last replaced after a disruption."),
     ] = None
+    hangs: Annotated[int, Meta(description="Restarts because nothing moved any more.")] = 0
     attempt: Annotated[int, Meta(description="How many times the whole job was started again.")] = 0
     next_attempt_time: Annotated[
         Time | None, Meta(description="The earliest time at which the next attempt may begin.")
@@ -130,6 +160,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         tuple[NodeRecord, ...],
         Meta(description="Where attempts failed, hung or were disrupted: the eight nodes in trouble last."),
     ] = ()
+    progress: Progress | None = None
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""

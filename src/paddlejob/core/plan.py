@@ -27,6 +27,7 @@ from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
 from paddlejob.core.events import events
 from paddlejob.core.inheriting import inherited, releases
+from paddlejob.core.listening import last_listens, listens, listens_at
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
@@ -58,12 +59,13 @@ def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
             return _after(job, life, end, observed, now)
     status = with_nodes(job, _status(job, life, observed, now), observed, now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
-    looks = (inquires_at(observed, now), gang_looked_at(job, observed, now))
+    looks = (inquires_at(observed, now), listens_at(observed, now), gang_looked_at(job, observed, now))
     others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
         inquiries=(*inquiries(observed, now), *gang_inquiries(job, observed, now)),
+        listens=listens(observed, now),
         wake_at=earliest(now, *timers, *others),
     )
 
@@ -82,6 +84,7 @@ def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datet
     return msgspec.structs.replace(
         _doing(planned, clean(job.spec.cleaning, end, observed), observed, now),
         events=events(job, status),
+        listens=last_listens(observed),
         wake_at=earliest(now, planned.wake_at, *_retries(observed, now)),
     )
 
