@@ -22,6 +22,7 @@ from paddlejob.api import (
     RoleStatus,
     SchedulingPolicy,
     Status,
+    Usage,
     World,
 )
 from paddlejob.api import names as n
@@ -122,6 +123,13 @@ statuses = st.just(Status()) | st.builds(
         completed=st.none() | st.just(EARLIER) | words,
     ),
     replacing=st.lists(words, max_size=2).map(tuple),
+    usage=st.none()
+    | st.builds(
+        Usage,
+        state=st.sampled_from([None, "waiting", "training"]),
+        since=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+        amount=st.integers(-1, 3),
+    ),
     nodes=st.lists(node_records, max_size=2).map(tuple),
     conditions=st.lists(conditions, max_size=3).map(tuple),
     reason=words,

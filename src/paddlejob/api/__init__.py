@@ -6,7 +6,7 @@ Imports msgspec and RE2 only, so that any tool can read a job without bringing K
 from paddlejob.api.job import Job
 from paddlejob.api.meta import ObjectMeta, OwnerReference
 from paddlejob.api.spec import HangPolicy, PaddleJobSpec, ProgressPolicy, Role, SchedulingPolicy
-from paddlejob.api.status import Condition, Failure, Mark, NodeRecord, Progress, RoleStatus, Status, World
+from paddlejob.api.status import Condition, Failure, Mark, NodeRecord, Progress, RoleStatus, Status, Usage, World
 
 __all__ = [
     "Condition",
@@ -24,5 +24,6 @@ __all__ = [
     "RoleStatus",
     "SchedulingPolicy",
     "Status",
+    "Usage",
     "World",
 ]

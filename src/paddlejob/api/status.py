@@ -118,6 +118,26 @@ class Progress(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, 
     ] = None
 
 
+Counted = Literal["accelerators", "pods"]
+UsageState = Literal["waiting", "starting", "training"]
+
+
+class Usage(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What the job has used: its devices, or its pods where it asks for none, times the seconds in each state.
+
+    What has passed since `since` is not in the sums yet: whoever shows them adds it.
+    """
+
+    of: Annotated[Counted, Meta(description="What is counted: pods where the job asks for no accelerator.")] = "pods"
+    amount: Annotated[int, Meta(description="How many of them the job has, or waits for, now.")] = 0
+    state: Annotated[UsageState | None, Meta(description="What it does with them now; nothing, if not set.")] = None
+    since: Annotated[Time | None, Meta(description="Since when; what came before is in the sums.")] = None
+    waiting: Annotated[int, Meta(description="Seconds before all pods were placed.")] = 0
+    starting: Annotated[int, Meta(description="Seconds before all of them ran.")] = 0
+    training: Annotated[int, Meta(description="Seconds of training, in the present attempt or the one at the end.")] = 0
+    lost: Annotated[int, Meta(description="Seconds of training in attempts that did not complete.")] = 0
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -156,6 +176,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
     ] = ()
+    usage: Usage | None = None
     nodes: Annotated[
         tuple[NodeRecord, ...],
         Meta(description="Where attempts failed, hung or were disrupted: the eight nodes in trouble last."),

@@ -41,6 +41,7 @@ from paddlejob.core.steps import first_step
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
+from paddlejob.core.usage import with_usage
 
 
 def plan(job: Job, observed: Observed, now: datetime) -> Plan:
@@ -57,7 +58,7 @@ def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
     for end in FINAL:
         if job.status.phase == end:
             return _after(job, life, end, observed, now)
-    status = with_nodes(job, _status(job, life, observed, now), observed, now)
+    status = with_usage(job, with_nodes(job, _status(job, life, observed, now), observed, now), now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
     looks = (inquires_at(observed, now), listens_at(observed, now), gang_looked_at(job, observed, now))
     others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
