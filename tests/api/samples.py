@@ -52,6 +52,7 @@ NO_SERVERS = message("heter workers")
 BAD_NAME = message("becomes part of host names")
 LONG_NAME = message("too long")
 ENDLESS = message("restartPolicy Always")
+NO_PATTERN = message("is read by RE2")
 TOO_MANY = message("at most 10000 pods")
 
 REFUSED: dict[str, tuple[Json, str]] = {
@@ -85,6 +86,21 @@ REFUSED: dict[str, tuple[Json, str]] = {
         a_job("sample", sampleSetRef={"name": "a", "mountPath": "/data"}),
         message("sampleSetRef is not supported"),
     ),
+    "a pattern that is no regular expression": (a_job("sample", progress={"pattern": "(?P<step>"}), NO_PATTERN),
+    "a pattern with look-ahead": (a_job("sample", progress={"pattern": r"(?=a)(?P<step>\d+)"}), NO_PATTERN),
+    "a pattern that explodes": (a_job("sample", progress={"pattern": "(?P<loss>(a{1000}){1000})"}), NO_PATTERN),
+    "a pattern that names nothing": (a_job("sample", progress={"pattern": r"step (\d+)"}), NO_PATTERN),
+    "a pattern that is too long": (
+        a_job("sample", progress={"pattern": f"(?P<step>{'1' * 1000})"}),
+        "progress.pattern",
+    ),
+    "a pattern and a profile": (
+        a_job("sample", progress={"pattern": r"(?P<step>\d+)", "profile": "plain"}),
+        message("in place of a profile"),
+    ),
+    "an unknown profile": (a_job("sample", progress={"profile": "tensorflow"}), "spec.progress.profile"),
+    "an unknown action": (a_job("sample", hang={"action": "Pray"}), "spec.hang.action"),
+    "a budget of zero": (a_job("sample", hang={"afterSeconds": 0}), "spec.hang.afterSeconds"),
     "negative replicas": (a_job("sample", ps=a_role(-1)), "spec.ps.replicas"),
     "requests of zero": (changed("spec.worker.requests", 0), "spec.worker.requests"),
     "replicas beyond all bounds": (a_job("sample", ps=a_role(2**31)), "spec.ps.replicas"),
@@ -155,6 +171,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "a nearly whole number": (changed("spec.ttlSecondsAfterFinished", 1.0000000001), message("numbers of a job")),
     "a number with a point": (changed("spec.backoffLimit", 1.0), message("numbers of a job")),
     "a gang with a point": (changed("spec.schedulingPolicy.minAvailable", 1.0), message("numbers of a job")),
+    "a budget with a point": (changed("spec.hang.afterSeconds", 1.0), message("numbers of a job")),
     "half a second": (changed("spec.ttlSecondsAfterFinished", 1.5), "spec.ttlSecondsAfterFinished"),
     "a number of more than 64 bits": (
         in_pod("terminationGracePeriodSeconds", 2**63),
@@ -202,6 +219,10 @@ TAKEN: dict[str, Json] = {
     ),
     "fields that are empty and have a default": a_job("sample", withGloo=None, intranet=None, suspend=None),
     "an empty role": a_job("sample", ps=None),
+    "a program whose output is known": a_job("sample", progress={"profile": "paddleseg"}),
+    "lines of one's own": a_job("sample", progress={"pattern": r"done: (?P<step>\d+) of (?<total>\d+) é"}),
+    "a watch for hangs": a_job("sample", hang={"action": "Restart", "afterSeconds": 600}),
+    "an empty watch for hangs": a_job("sample", hang={}, progress={}),
     "an empty field of a container": in_pod("containers.0.resources", None),
     "an empty variable": in_pod("containers.0.env", [{"name": "A", "value": None}]),
     "an empty value of a map": in_pod("nodeSelector", {"gpu": None}),

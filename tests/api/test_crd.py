@@ -62,6 +62,8 @@ def test_kubectl_get_prints_the_users_columns(version: Schema) -> None:
         "PS",
         "WORKER",
         "AGE",
+        "PROGRESS",
+        "ETA",
     ]
     assert [one["name"].upper() for one in columns if one.get("priority")] == ["RESTARTS", "REASON"]
 
@@ -157,7 +159,9 @@ REFUSED = {
     "workers changed": "spec.worker cannot be changed",
     "replicas changed": "spec.worker.replicas can change only in elastic jobs",
     "replicas changed beyond bounds": "change between worker.requests and worker.limits",
-    "network changed": "intranet, elastic, schedulingPolicy and managedBy cannot be changed",
+    "network changed": "intranet, elastic, schedulingPolicy, progress, hang and managedBy cannot be changed",
+    "a pattern that nobody can read": "progress.pattern is read by RE2",
+    "a pattern and a profile": "progress.pattern is in place of a profile",
 }
 
 

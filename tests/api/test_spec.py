@@ -98,7 +98,7 @@ def test_every_field_has_the_name_that_users_write() -> None:
     assert names == {
         *("ps", "worker", "heter", "withGloo", "intranet", "cleanPodPolicy", "cleanPolicy", "schedulingPolicy"),
         *("elastic", "suspend", "backoffLimit", "activeDeadlineSeconds", "startingDeadlineSeconds"),
-        *("ttlSecondsAfterFinished", "sampleSetRef", "managedBy"),
+        *("ttlSecondsAfterFinished", "sampleSetRef", "managedBy", "progress", "hang"),
     }
 
 

@@ -13,7 +13,7 @@ from paddlejob.api.status import FINAL, Phase, as_json
 
 
 def test_a_status_in_the_api_holds_what_is_set_and_no_more() -> None:
-    assert as_json(Status()) == {"observedGeneration": 0, "restarts": 0, "disruptions": 0, "attempt": 0}
+    assert as_json(Status()) == {"observedGeneration": 0, "restarts": 0, "disruptions": 0, "hangs": 0, "attempt": 0}
 
 
 def test_a_full_status_in_the_api() -> None:
@@ -47,6 +47,7 @@ def test_a_full_status_in_the_api() -> None:
         "observedGeneration": 2,
         "restarts": 0,
         "disruptions": 0,
+        "hangs": 0,
         "attempt": 0,
         "conditions": [condition],
         "reason": "OOMKilled",

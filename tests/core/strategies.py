@@ -15,12 +15,14 @@ from paddlejob.api import (
     Condition,
     Failure,
     Job,
+    NodeRecord,
     ObjectMeta,
     PaddleJobSpec,
     Role,
     RoleStatus,
     SchedulingPolicy,
     Status,
+    Usage,
     World,
 )
 from paddlejob.api import names as n
@@ -89,6 +91,13 @@ conditions = st.builds(
     status=st.sampled_from(["True", "False", "Unknown"]),
     reason=words,
 )
+node_records = st.builds(
+    NodeRecord,
+    name=st.sampled_from(["node-1", "localhost", ""]),
+    failures=st.integers(-1, 3),
+    last_time=st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+    avoided_until=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+)
 statuses = st.just(Status()) | st.builds(
     Status,
     phase=st.none() | phases,
@@ -114,6 +123,14 @@ statuses = st.just(Status()) | st.builds(
         completed=st.none() | st.just(EARLIER) | words,
     ),
     replacing=st.lists(words, max_size=2).map(tuple),
+    usage=st.none()
+    | st.builds(
+        Usage,
+        state=st.sampled_from([None, "waiting", "training"]),
+        since=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+        amount=st.integers(-1, 3),
+    ),
+    nodes=st.lists(node_records, max_size=2).map(tuple),
     conditions=st.lists(conditions, max_size=3).map(tuple),
     reason=words,
     failure=st.none() | st.builds(Failure, pod=words),

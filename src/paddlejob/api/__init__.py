@@ -1,23 +1,29 @@
 """What users write and read: PaddleJob, its spec, its status, and the names of everything it becomes.
 
-Imports msgspec only, so that any tool can read a job without bringing Kubernetes along.
+Imports msgspec and RE2 only, so that any tool can read a job without bringing Kubernetes along.
 """
 
 from paddlejob.api.job import Job
 from paddlejob.api.meta import ObjectMeta, OwnerReference
-from paddlejob.api.spec import PaddleJobSpec, Role, SchedulingPolicy
-from paddlejob.api.status import Condition, Failure, RoleStatus, Status, World
+from paddlejob.api.spec import HangPolicy, PaddleJobSpec, ProgressPolicy, Role, SchedulingPolicy
+from paddlejob.api.status import Condition, Failure, Mark, NodeRecord, Progress, RoleStatus, Status, Usage, World
 
 __all__ = [
     "Condition",
     "Failure",
+    "HangPolicy",
     "Job",
+    "Mark",
+    "NodeRecord",
     "ObjectMeta",
     "OwnerReference",
     "PaddleJobSpec",
+    "Progress",
+    "ProgressPolicy",
     "Role",
     "RoleStatus",
     "SchedulingPolicy",
     "Status",
+    "Usage",
     "World",
 ]

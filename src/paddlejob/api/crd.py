@@ -32,6 +32,8 @@ COLUMNS: tuple[tuple[str, str, str, int], ...] = (
     ("PS", "string", ".status.ps.ready", 0),
     ("Worker", "string", ".status.worker.ready", 0),
     ("Age", "date", ".metadata.creationTimestamp", 0),
+    ("Progress", "string", ".status.progress.summary", 0),
+    ("ETA", "string", ".status.progress.eta", 0),
     ("Restarts", "integer", ".status.restarts", 1),
     ("Reason", "string", ".status.reason", 1),
 )

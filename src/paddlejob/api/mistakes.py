@@ -192,6 +192,8 @@ def _out_of_bounds(value: Any, schema: Json) -> str | None:
         return f"must be {schema['minimum']} or more, not {value}"
     if value > schema.get("maximum", value):
         return f"must be {schema['maximum']} or less, not {value}"
+    if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
+        return f"may have at most {schema['maxLength']} characters, not {len(value)}"
     if "pattern" in schema and isinstance(value, str) and not matches(schema["pattern"], value):
         return f"{_quote(value)} is not a quantity: write a number with a unit, such as 500m, 2 or 4Gi"
     return None

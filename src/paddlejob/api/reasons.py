@@ -66,6 +66,7 @@ SUSPENDED = "Suspended"  # its pods are deleted because spec.suspend became true
 LABELS_MISSING = "LabelsMissing"  # somebody removed labels from an object of the job; they are put back
 ADOPTED = "Adopted"  # another operator made the pods of a job that has begun: they run on
 UNKNOWN_POD = "UnknownPod"  # a pod of the job was not made for this attempt, nor labelled: it is deleted and made again
+NODE_AVOIDED = "NodeAvoided"  # two attempts were in trouble on a node: new pods prefer others for a while
 COMPLETED = "Completed"  # all workers have succeeded
 FAILED = "Failed"  # it has ended in any other way; the message says how
 
@@ -139,6 +140,10 @@ OUT_OF = "OutOf"  # pkg/kubelet/lifecycle/predicate.go InsufficientResourcePrefi
 # AppArmor, SysctlForbidden, PodOSNotSupported, PodOSSelectorNodeLabelDoesNotMatch, PodLevelResourcesNotSupported,
 # SupplementalGroupsPolicyNotSupported, InitContainerRestartPolicyForbidden, SMTAlignmentError; nor DeadlineExceeded
 # of a pod, which is the template's activeDeadlineSeconds.
+
+# With these a DisruptionTarget blames the node: k8s.io/api/core/v1 types.go and the taint eviction controller.
+# It is not with PreemptionByScheduler and EvictionByEvictionAPI.
+TARGETS_OF_NODES = frozenset({"DeletionByTaintManager", "DeletionByPodGC", "TerminationByKubelet"})
 
 # An eviction is the node's doing, also where its words say that a container used more than it had requested (older
 # kubelets: "which exceeds its request of"). These words say that the pod went beyond a limit of its own.

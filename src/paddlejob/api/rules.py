@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
+from paddlejob.api import patterns
 from paddlejob.api.names import LONGEST_NAME, ROLES, RoleName, pod_name
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 BESIDE_WORKERS = tuple(role for role in ROLES if role != "worker")
 MOST_PODS = 10_000
+LONGEST_PATTERN = 1000
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -142,10 +144,11 @@ _NUMBERS = (
 )
 WHOLE_NUMBERS: Rule[PaddleJobSpec] = Rule(
     "numbers of a job are whole: set 1, not 1.0",
-    (*_NUMBERS, "schedulingPolicy.minAvailable"),
+    (*_NUMBERS, "schedulingPolicy.minAvailable", "hang.afterSeconds"),
     " && ".join(f"(!has(self.{name}) || self.{name} >= 0)" for name in _NUMBERS)
     + " && (!has(self.schedulingPolicy) || !has(self.schedulingPolicy.minAvailable)"
-    " || self.schedulingPolicy.minAvailable >= 0)",
+    " || self.schedulingPolicy.minAvailable >= 0)"
+    " && (!has(self.hang) || !has(self.hang.afterSeconds) || self.hang.afterSeconds >= 0)",
     lambda _: True,  # the types say it
 )
 
@@ -155,6 +158,32 @@ NO_SAMPLE_SETS: Rule[PaddleJobSpec] = Rule(
     ("sampleSetRef",),
     "!has(self.sampleSetRef)",
     lambda spec: spec.sample_set_ref is None,
+)
+
+# What a pattern must tell at least one of, in CEL's dialect and in Python's.
+_TELLING = r"\x28\?P?<(step|epoch|percent|loss)>"
+
+
+def _pattern(spec: PaddleJobSpec) -> str | None:
+    return spec.progress.pattern if spec.progress else None
+
+
+# The API server's own regular expressions are those of RE2 too: one that it cannot compile is an error of the rule.
+READABLE_PATTERN: Rule[PaddleJobSpec] = Rule(
+    r"progress.pattern is read by RE2 and names what it finds: use groups such as epoch (?P<epoch>\d+), at least one of"
+    " step, epoch, percent and loss, and neither look-around nor back-references",
+    ("progress.pattern",),
+    f"!has(self.progress) || !has(self.progress.pattern) || (self.progress.pattern.matches(r'{_TELLING}')"
+    " && ''.matches(self.progress.pattern) in [true, false])",
+    lambda spec: (
+        (found := _pattern(spec)) is None or (re.search(_TELLING, found) is not None and patterns.is_readable(found))
+    ),
+)
+ONE_WAY_TO_READ: Rule[PaddleJobSpec] = Rule(
+    "progress.pattern is in place of a profile: set only one of them",
+    ("progress.pattern", "progress.profile"),
+    "!has(self.progress) || !has(self.progress.pattern) || !has(self.progress.profile)",
+    lambda spec: _pattern(spec) is None or spec.progress is None or spec.progress.profile is None,
 )
 
 SPEC: tuple[Rule[PaddleJobSpec], ...] = (
@@ -170,6 +199,8 @@ SPEC: tuple[Rule[PaddleJobSpec], ...] = (
     AT_MOST,
     WHOLE_NUMBERS,
     NO_SAMPLE_SETS,
+    READABLE_PATTERN,
+    ONE_WAY_TO_READ,
 )
 
 
@@ -230,9 +261,10 @@ TRANSITIONS: tuple[Transition, ...] = (
         " || (self.worker.replicas > oldSelf.worker.replicas ? has(self.worker.limits) : has(self.worker.requests))",
     ),
     Transition(
-        f"spec.withGloo, intranet, elastic, schedulingPolicy and managedBy {_FIXED}",
+        f"spec.withGloo, intranet, elastic, schedulingPolicy, progress, hang and managedBy {_FIXED}",
         " && ".join(
-            _unchanged(field) for field in ("withGloo", "intranet", "elastic", "schedulingPolicy", "managedBy")
+            _unchanged(field)
+            for field in ("withGloo", "intranet", "elastic", "schedulingPolicy", "progress", "hang", "managedBy")
         ),
     ),
 )

@@ -20,6 +20,17 @@ Intranet = Literal[Network, "HostNetwork"]
 CleanPodPolicy = Literal["Always", "Never", "OnFailure", "OnCompletion", "Running"]
 # OnFailed stands in manifests for paddle-operator 0.3.
 WrittenCleanPodPolicy = Literal[CleanPodPolicy, "OnFailed"]
+HangAction = Literal["Tell", "Restart"]
+# One file in `profiles` for each.
+ProfileName = Literal[
+    "model-fit",
+    "paddlenlp",
+    "paddleocr",
+    "paddleseg",
+    "paddledetection",
+    "paddlerec",
+    "plain",
+]
 NETWORKS: tuple[Network, ...] = get_args(Network)
 CLEAN_POD_POLICIES: tuple[CleanPodPolicy, ...] = get_args(CleanPodPolicy)
 
@@ -67,6 +78,29 @@ class SchedulingPolicy(msgspec.Struct, frozen=True, rename="camel", omit_default
     ] = None
 
 
+class ProgressPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    profile: Annotated[
+        ProfileName | None,
+        described("The program that trains, by whose output progress is known; by default the one that it looks like."),
+    ] = None
+    pattern: Annotated[
+        Annotated[str, Meta(max_length=rules.LONGEST_PATTERN)] | None,
+        described(
+            "A regular expression (RE2) for lines of your own, in place of a profile; its named groups may be"
+            " step, total, epoch, epochs, percent, loss, speed, eta, and metrics of other names."
+        ),
+    ] = None
+
+
+class HangPolicy(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    action: Annotated[
+        HangAction, described("What to do when nothing moves any more: tell it, or restart the whole job.")
+    ] = "Tell"
+    after_seconds: Annotated[
+        AtLeastOne | None, described("How long nothing moves until then; by default learned from the job's own steps.")
+    ] = None
+
+
 class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
     worker: Annotated[
         Role | None,
@@ -104,6 +138,10 @@ class PaddleJobSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     ttl_seconds_after_finished: Annotated[
         Count | None, described("How many seconds after its end the job is deleted.")
     ] = None
+    progress: Annotated[
+        ProgressPolicy | None, described("How to read from its output how far the job is; needed only where it fails.")
+    ] = None
+    hang: Annotated[HangPolicy | None, described("Watch for a job that hangs.")] = None
     managed_by: Annotated[
         str | None, described("The controller that runs this job, if another than the operator of this cluster.")
     ] = None

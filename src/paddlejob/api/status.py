@@ -74,6 +74,70 @@ class World(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_
     forgotten: Annotated[bool, Meta(description="Whether the job's keys were removed from etcd.")] = False
 
 
+class NodeRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """A node on which attempts of the job failed, hung or were disrupted; each attempt counts once."""
+
+    name: str
+    failures: int = 0
+    hangs: int = 0
+    disruptions: int = 0
+    last_time: Annotated[Time, Meta(description="When that was seen last.")] = ""
+    avoided_until: Annotated[Time | None, Meta(description="Until then new pods prefer other nodes.")] = None
+
+    @property
+    def total(self) -> int:
+        return self.failures + self.hangs + self.disruptions
+
+
+class Mark(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Where training was at a moment."""
+
+    step: int
+    at: Time
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """How far the training is, as its own output says it."""
+
+    at: Annotated[Time, Meta(description="When the line was printed that says so.")] = ""
+    summary: Annotated[
+        str, Meta(description="How far it is in a word: a percentage, or a step where no total is known.")
+    ] = ""
+    step: Annotated[int | None, Meta(description="Steps done, over all epochs.")] = None
+    total: Annotated[int | None, Meta(description="Steps to do, over all epochs.")] = None
+    percent: int | None = None
+    epoch: int | None = None
+    loss: float | None = None
+    metrics: dict[str, float] = {}
+    speed: Annotated[float | None, Meta(description="Steps a second, lately.")] = None
+    eta: Annotated[Time | None, Meta(description="When it will be at the end, if it goes on like this.")] = None
+    attempt: Annotated[int, Meta(description="The attempt that this is about.")] = 0
+    begun: Annotated[
+        Mark | None,
+        Meta(description="Where the program was when it was first heard: the speed on average is from there."),
+    ] = None
+
+
+Counted = Literal["accelerators", "pods"]
+UsageState = Literal["waiting", "starting", "training"]
+
+
+class Usage(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What the job has used: its devices, or its pods where it asks for none, times the seconds in each state.
+
+    What has passed since `since` is not in the sums yet: whoever shows them adds it.
+    """
+
+    of: Annotated[Counted, Meta(description="What is counted: pods where the job asks for no accelerator.")] = "pods"
+    amount: Annotated[int, Meta(description="How many of them the job has, or waits for, now.")] = 0
+    state: Annotated[UsageState | None, Meta(description="What it does with them now; nothing, if not set.")] = None
+    since: Annotated[Time | None, Meta(description="Since when; what came before is in the sums.")] = None
+    waiting: Annotated[int, Meta(description="Seconds before all pods were placed.")] = 0
+    starting: Annotated[int, Meta(description="Seconds before all of them ran.")] = 0
+    training: Annotated[int, Meta(description="Seconds of training, in the present attempt or the one at the end.")] = 0
+    lost: Annotated[int, Meta(description="Seconds of training in attempts that did not complete.")] = 0
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phase: Phase | None = None
     mode: Mode | None = None
@@ -94,6 +158,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         Time | None,
         Meta(description="When the newest pod was made that was there as a pod was last replaced after a disruption."),
     ] = None
+    hangs: Annotated[int, Meta(description="Restarts because nothing moved any more.")] = 0
     attempt: Annotated[int, Meta(description="How many times the whole job was started again.")] = 0
     next_attempt_time: Annotated[
         Time | None, Meta(description="The earliest time at which the next attempt may begin.")
@@ -111,6 +176,12 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
     ] = ()
+    usage: Usage | None = None
+    nodes: Annotated[
+        tuple[NodeRecord, ...],
+        Meta(description="Where attempts failed, hung or were disrupted: the eight nodes in trouble last."),
+    ] = ()
+    progress: Progress | None = None
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""

@@ -36,7 +36,7 @@ def list_jobs(
 
         run(watch_jobs(where, all_namespaces, output))
         return
-    found = run(_jobs(where, all_namespaces))
+    found = run(found_jobs(where, all_namespaces))
     if output in ("json", "yaml", "name"):
         show_objects([document(one) for one in found], output)
     elif found:
@@ -45,7 +45,7 @@ def list_jobs(
         show(nothing(where), console())
 
 
-async def _jobs(where: Where, everywhere: bool) -> list[Found]:
+async def found_jobs(where: Where, everywhere: bool) -> list[Found]:
     """A cluster that nobody asked for by name may be out of reach, if there are jobs on this machine."""
     found: list[Found] = []
     for enter in where.places:

@@ -17,6 +17,7 @@ COMMANDS = {
     "submit": ("submit:submit", "Submit a PaddleJob to the cluster."),
     "list": ("list:list_jobs", "List the jobs on this machine and on the cluster."),
     "describe": ("describe:describe", "Show the details of a job."),
+    "usage": ("usage:usage", "Show what jobs have used, by what they did meanwhile."),
     "logs": ("logs:logs", "Print the logs of a job's pods."),
     "wait": ("wait:wait", "Wait until a job has finished."),
     "delete": ("delete:delete", "Stop jobs and delete them."),

@@ -11,6 +11,7 @@ from paddlejob.core.actions import (
     ForgetEtcd,
     Inquiry,
     JobEvent,
+    Listen,
     Plan,
     Question,
     Touch,
@@ -18,7 +19,18 @@ from paddlejob.core.actions import (
 )
 from paddlejob.core.children import Child, ConfigMap, Pod
 from paddlejob.core.kinds import KINDS
-from paddlejob.core.observe import Answer, Complaint, Etcd, Observed, Refusal, Scheduling, Unread
+from paddlejob.core.observe import (
+    Answer,
+    Complaint,
+    Etcd,
+    Listening,
+    Observed,
+    Reading,
+    Refusal,
+    Said,
+    Scheduling,
+    Unread,
+)
 from paddlejob.core.plan import plan
 from paddlejob.core.services import Service
 from paddlejob.core.sorting import observe
@@ -37,11 +49,15 @@ __all__ = [
     "ForgetEtcd",
     "Inquiry",
     "JobEvent",
+    "Listen",
+    "Listening",
     "Observed",
     "Plan",
     "Pod",
     "Question",
+    "Reading",
     "Refusal",
+    "Said",
     "Scheduling",
     "Service",
     "Touch",

@@ -75,6 +75,18 @@ class Inquiry(msgspec.Struct, frozen=True):
     uid: str
 
 
+class Listen(msgspec.Struct, frozen=True):
+    """Read what this pod has printed lately: its training container."""
+
+    name: str
+    uid: str
+    container: str
+    life: int = 0
+    """How many times this container was started again in its pod."""
+    last: bool = False
+    """It has ended: nothing will come after this."""
+
+
 class JobEvent(msgspec.Struct, frozen=True):
     """What happened to a job, in words for people: once per attempt and reason."""
 
@@ -105,6 +117,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """To etcd."""
     inquiries: tuple[Inquiry, ...] = ()
     """About pods."""
+    listens: tuple[Listen, ...] = ()
+    """To pods."""
     ports: int = 0
     """How many consecutive free ports to reserve; the first is to be written on the job. 0: none."""
     releases: bool = False

@@ -13,8 +13,18 @@ from paddlejob.core.verdict import targeted
 
 def is_disrupted(pod: Pod) -> bool:
     """Whether something outside the program ended the pod, or is about to."""
-    if targeted(pod) or pod.deleting:
-        return True
+    return targeted(pod) is not None or pod.deleting or _was_ended(pod)
+
+
+def is_of_its_node(pod: Pod) -> bool:
+    """Whether the node is why the pod was disrupted. That something more important took its place, that the node was
+    drained or that somebody deleted the pod says nothing about the node."""
+    target = targeted(pod)
+    return target.reason in reasons.TARGETS_OF_NODES if target else _was_ended(pod)
+
+
+def _was_ended(pod: Pod) -> bool:
+    """By what its kubelet, or a controller, wrote on it."""
     if reason := pod.status.reason:
         return _is_of_the_node(reason, pod.status.message)
     end = pod.training.state.terminated

@@ -15,7 +15,7 @@ import msgspec
 from paddlejob.api import Failure, Job, RoleStatus, Status, World, reasons
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
-from paddlejob.core import progress, rendezvous
+from paddlejob.core import counting, rendezvous
 from paddlejob.core.actions import AskEtcd, Body, Delete, Plan, delete
 from paddlejob.core.backoff import after_lost_pods, starts_at
 from paddlejob.core.children import Pod, Terminated
@@ -96,7 +96,7 @@ def judge(job: Job, status: Status, observed: Observed, now: datetime) -> Comple
 
 def counts(_: Job, observed: Observed, role: RoleName) -> RoleStatus:
     """A worker that is gone is replaced: none is lost."""
-    return progress.counts(slot.state for slot in observed.of_role(role))
+    return counting.counts(slot.state for slot in observed.of_role(role))
 
 
 def phase(job: Job, status: Status, observed: Observed) -> Phase:
@@ -110,7 +110,7 @@ def phase(job: Job, status: Status, observed: Observed) -> Phase:
     states = [slot.state for slot in workers]
     if states.count("running") >= rendezvous.bounds(job)[0]:
         return "Running"
-    return progress.phase(states, launched(job, observed))
+    return counting.phase(states, launched(job, observed))
 
 
 def stall(job: Job, observed: Observed) -> Stall | None:

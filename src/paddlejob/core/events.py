@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from paddlejob.api import Job, Status, reasons
 from paddlejob.core.actions import JobEvent
+from paddlejob.core.avoiding import avoiding_event
 from paddlejob.core.stalls import spec_stall
 
 
@@ -28,6 +29,7 @@ def _events(job: Job, before: Status, after: Status) -> Iterator[JobEvent]:
         whole = after.attempt != before.attempt
         note = after.message or "replacing a lost worker; the others keep running"
         yield JobEvent("Warning", reasons.RESTARTED if whole else reasons.REPLACED, note, _count(after))
+    yield from avoiding_event(before, after, _count(after))
     if after.phase == before.phase:
         return
     match after.phase:

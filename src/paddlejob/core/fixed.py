@@ -12,7 +12,7 @@ import msgspec
 from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.api.names import RoleName
 from paddlejob.api.status import Phase
-from paddlejob.core import ending, progress
+from paddlejob.core import counting, ending
 from paddlejob.core.actions import Body
 from paddlejob.core.addresses import moved
 from paddlejob.core.environment import shared_environment
@@ -43,7 +43,7 @@ def judge(
 
 
 def counts(job: Job, observed: Observed, role: RoleName) -> RoleStatus:
-    return progress.counts(_state(job, observed, slot) for slot in observed.of_role(role))
+    return counting.counts(_state(job, observed, slot) for slot in observed.of_role(role))
 
 
 def phase(job: Job, _: Status, observed: Observed) -> Phase:
@@ -51,7 +51,7 @@ def phase(job: Job, _: Status, observed: Observed) -> Phase:
     launched = ending.launched(job, observed) and not job.status.launched
     if launched and mends(job, observed):
         return "Starting"  # single pods are made anew; that a missing server is a lost one must not be forgotten
-    return progress.phase((_state(job, observed, slot) for slot in observed.slots), launched)
+    return counting.phase((_state(job, observed, slot) for slot in observed.slots), launched)
 
 
 def stall(_: Job, __: Observed) -> None:

@@ -6,7 +6,7 @@ Everything that `plan` may know stands in `Observed`. Nothing here decides.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, TypeVar, cast
 
 import msgspec
@@ -48,6 +48,50 @@ class Complaint(msgspec.Struct, frozen=True):
     """How often they were read."""
     reason: str = ""
     message: str = ""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How far the training is, as one line says it, and the lines before it of which it is the rest."""
+
+    at: datetime
+    """When the line was printed; first seen, where nobody says that."""
+    step: int | None = None
+    total: int | None = None
+    """Both over all epochs."""
+    epoch: int | None = None
+    epochs: int | None = None
+    loss: float | None = None
+    """None also of a loss that is no number any more."""
+    metrics: Mapping[str, float] = {}
+    speed: float | None = None
+    """Steps a second, if the program says so itself."""
+    eta: float | None = None
+    """In seconds, likewise."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a pod has printed, when somebody listened for the last time."""
+
+    at: datetime
+    changed: datetime | None = None
+    """When its newest line was printed, or first seen where nobody says that; None: it has not printed any."""
+    lines: tuple[str, ...] = ()
+    """The last few, newest last: plain text, cut where they are long."""
+    readings: tuple[Reading, ...] = ()
+    """The last ones of its life, newest last, also from lines that are not among `lines` any more."""
+    error: str = ""
+    """Why it could not be read this time; the rest is as it was before."""
+    last: bool = False
+    """Whether it had ended by then."""
+
+
+class Listening(msgspec.Struct, frozen=True):
+    """How often one may listen to what a pod prints, and how often tell what hardly anybody waits for."""
+
+    every: timedelta | None = None
+    """None: not at all."""
+    patience: timedelta = timedelta(0)
+    """What no list shows, such as a loss, is told so rarely."""
 
 
 class Slot(msgspec.Struct, frozen=True, gc=False):
@@ -104,7 +148,7 @@ class Scheduling(msgspec.Struct, frozen=True):
     unread: Mapping[KindName, Unread] = {}
 
 
-NO_ETCD, NO_PORTS, NO_SCHEDULING = Etcd(), Ports(), Scheduling()
+NO_ETCD, NO_PORTS, NO_SCHEDULING, SILENCE = Etcd(), Ports(), Scheduling(), Listening()
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -127,6 +171,9 @@ class Observed(msgspec.Struct, frozen=True):
     scheduling: Scheduling = NO_SCHEDULING
     complaints: Mapping[str, Complaint] = {}
     """By the UID of the pod."""
+    said: Mapping[str, Said] = {}
+    """Likewise."""
+    listening: Listening = SILENCE
 
     @property
     def pods(self) -> tuple[Pod, ...]:

@@ -17,6 +17,7 @@ from paddlejob.api.status import FINAL, FinalPhase
 from paddlejob.core import bus_error
 from paddlejob.core.actions import Action, Plan
 from paddlejob.core.admission import gang_inquiries, gang_looked_at, gang_stall
+from paddlejob.core.avoiding import with_nodes
 from paddlejob.core.backoff import believed, starts_at
 from paddlejob.core.building import build
 from paddlejob.core.cleaning import clean
@@ -26,6 +27,7 @@ from paddlejob.core.deadline import exceeded, next_deadline
 from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
 from paddlejob.core.events import events
 from paddlejob.core.inheriting import inherited, releases
+from paddlejob.core.listening import last_listens, listens, listens_at
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
@@ -39,6 +41,7 @@ from paddlejob.core.steps import first_step
 from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
+from paddlejob.core.usage import with_usage
 
 
 def plan(job: Job, observed: Observed, now: datetime) -> Plan:
@@ -55,14 +58,15 @@ def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
     for end in FINAL:
         if job.status.phase == end:
             return _after(job, life, end, observed, now)
-    status = _status(job, life, observed, now)
+    status = with_usage(job, with_nodes(job, _status(job, life, observed, now), observed, now), now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
-    looks = (inquires_at(observed, now), gang_looked_at(job, observed, now))
+    looks = (inquires_at(observed, now), listens_at(observed, now), gang_looked_at(job, observed, now))
     others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
         inquiries=(*inquiries(observed, now), *gang_inquiries(job, observed, now)),
+        listens=listens(observed, now),
         wake_at=earliest(now, *timers, *others),
     )
 
@@ -81,6 +85,7 @@ def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datet
     return msgspec.structs.replace(
         _doing(planned, clean(job.spec.cleaning, end, observed), observed, now),
         events=events(job, status),
+        listens=last_listens(observed),
         wake_at=earliest(now, planned.wake_at, *_retries(observed, now)),
     )
 

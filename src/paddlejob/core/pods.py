@@ -14,6 +14,7 @@ from paddlejob.api import Job
 from paddlejob.api import names as n
 from paddlejob.core.actions import Body, Create
 from paddlejob.core.admission import is_admitted
+from paddlejob.core.avoiding import avoided, with_preference
 from paddlejob.core.children import Pod
 from paddlejob.core.environment import pod_environment
 from paddlejob.core.gang import Gang, gang_of
@@ -30,7 +31,7 @@ CONTAINER_DEFAULTS = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 HOST_DEFAULTS: Body = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 
 
-def pod(job: Job, slot: Slot, gang: Gang | None = None) -> Body:
+def pod(job: Job, slot: Slot, gang: Gang | None = None, avoided_nodes: tuple[str, ...] = ()) -> Body:
     template = dict(job.spec.roles)[slot.role].template
     meta, member = mapping(template.get("metadata")), membership(job, slot.role, gang)
     return {
@@ -49,7 +50,7 @@ def pod(job: Job, slot: Slot, gang: Gang | None = None) -> Body:
             "ownerReferences": [owner(job)],
             **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
         },
-        "spec": _spec(job, slot, {**member.spec, **mapping(template.get("spec"))}),
+        "spec": with_preference(_spec(job, slot, {**member.spec, **mapping(template.get("spec"))}), avoided_nodes),
     }
 
 
@@ -71,14 +72,14 @@ def slot_named(job: Job, name: str) -> Slot | None:
 def missing(job: Job, observed: Observed, now: datetime) -> Iterator[Missing]:
     if not life_of(job).fills(job, observed, now) or not is_admitted(job, observed):
         return
-    gang = gang_of(job, observed.scheduling)
+    gang, nodes = gang_of(job, observed.scheduling), avoided(job.status, now)
     for slot in observed.slots:
         if slot.pod is None and not slot.succeeded:
-            yield Missing(PODS.name, slot.name, partial(_create, job, slot, gang))
+            yield Missing(PODS.name, slot.name, partial(_create, job, slot, gang, nodes))
 
 
-def _create(job: Job, slot: Slot, gang: Gang | None) -> Create:
-    return Create(PODS.name, slot.name, pod(job, slot, gang))
+def _create(job: Job, slot: Slot, gang: Gang | None, avoided_nodes: tuple[str, ...]) -> Create:
+    return Create(PODS.name, slot.name, pod(job, slot, gang, avoided_nodes))
 
 
 def is_cleaned(one: Pod, extent: Extent) -> bool:

@@ -19,6 +19,7 @@ from paddlejob.api.spec import Intranet
 from paddlejob.core import Question, plan
 from paddlejob.core.rendezvous import forget
 from paddlejob.core.times import timestamp
+from paddlejob.core.usage import settled
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Endpoints
 from paddlejob.local.invocation import Surroundings
@@ -173,7 +174,8 @@ class Runner:
 
     def _say_stopped(self) -> None:
         message = "it was stopped before it ended"
-        status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message)
+        used = settled(self.job, _now())
+        status = msgspec.structs.replace(self.job.status, reason=reasons.STOPPED, message=message, usage=used)
         self.job = msgspec.structs.replace(self.job, status=status)
         self._events.append(DatedEvent(timestamp(_now()), "Normal", reasons.STOPPED, message))
 

@@ -50,7 +50,12 @@ def age(since: str) -> str:
     """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
     if not since:
         return ""
-    seconds = max(0, int((datetime.now(timezone.utc) - moment(since)).total_seconds()))
+    return duration(int((datetime.now(timezone.utc) - moment(since)).total_seconds()))
+
+
+def duration(seconds: int) -> str:
+    """Likewise."""
+    seconds = max(0, seconds)
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 2:
         return f"{seconds}s"

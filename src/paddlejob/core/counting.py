@@ -1,4 +1,4 @@
-"""How far a job is: the counts of each role, and the phase, both from the states of its pods."""
+"""How many pods of each role are in which state, and the phase that follows from all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a job is: counts per role, and the phase that follows from them.
+"""The counts of each role, and the phase that follows from them.
 
 One table: two workers in every state that matters.
 """

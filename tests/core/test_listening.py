@@ -1,0 +1,111 @@
+"""Whose last lines are read, and when; one who may not listen hears nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from paddlejob.api import Job
+from paddlejob.core import Listen, Listening, Observed, Plan, Reading, Said, observe, plan
+from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod
+
+EVERY = timedelta(seconds=15)
+TWO = a_job().with_workers(2).in_phase("Running").build()
+RUNS = a_pod().running()
+
+
+def seen(*pods: PodBuilder, job: Job = TWO, every: timedelta | None = EVERY, **said: Said) -> Observed:
+    there = [one.of(job, "worker", index).build() for index, one in enumerate(pods)]
+    found = observe(job, [*there, a_config_map(job)])
+    heard = {f"uid-of-train-worker-{name[-1]}": one for name, one in said.items()}
+    return replace(found, said=heard, listening=Listening(every))
+
+
+def look(observed: Observed, seconds: float, job: Job = TWO) -> Plan:
+    return plan(job, observed, NOW + timedelta(seconds=seconds))
+
+
+def asked(made: Plan) -> list[str]:
+    return [one.name for one in made.listens]
+
+
+def silence(seconds: float) -> Said:
+    return Said(NOW + timedelta(seconds=seconds))
+
+
+def telling(seconds: float, *, last: bool = False) -> Said:
+    at = NOW + timedelta(seconds=seconds)
+    return Said(at, at, ("step 1/2",), (Reading(at, step=1, total=2),), last=last)
+
+
+def test_nobody_is_listened_to_where_nobody_may() -> None:
+    made = look(seen(RUNS, RUNS, every=None), 3600)
+    assert (made.listens, made.wake_at) == ((), None)
+
+
+def test_a_worker_is_listened_to_when_it_has_run_for_a_while() -> None:
+    early = look(seen(RUNS, RUNS), 14)
+    assert (asked(early), early.wake_at) == ([], NOW + EVERY)
+    assert look(seen(RUNS, RUNS), 15).listens == (Listen("train-worker-0", "uid-of-train-worker-0", "paddle"),)
+
+
+def test_while_none_tells_anything_they_take_turns() -> None:
+    once = look(seen(RUNS, RUNS, w0=silence(15)), 16)
+    assert (asked(once), once.wake_at) == ([], NOW + 2 * EVERY)
+    assert asked(look(seen(RUNS, RUNS, w0=silence(15)), 30)) == ["train-worker-1"]
+    assert asked(look(seen(RUNS, RUNS, w0=silence(15), w1=silence(30)), 45)) == ["train-worker-0"]
+
+
+def test_of_many_only_the_first_take_turns() -> None:
+    job = a_job().with_workers(6).in_phase("Running").build()
+    world = seen(*[RUNS] * 6, job=job, w0=silence(0), w1=silence(15), w2=silence(30), w3=silence(45))
+    assert asked(look(world, 3600, job)) == ["train-worker-0"]
+
+
+def test_one_that_tells_is_listened_to_from_then_on() -> None:
+    world = seen(RUNS, RUNS, w0=silence(15), w1=telling(30))
+    assert asked(look(world, 44)) == []
+    assert asked(look(world, 45)) == ["train-worker-1"]
+
+
+@pytest.mark.parametrize(("ran", "pause"), [(600, 15), (3600, 15), (7200, 30), (86_400, 120)])
+def test_the_longer_it_runs_the_more_rarely(ran: int, pause: int) -> None:
+    made = look(seen(RUNS, RUNS, w0=telling(ran)), ran + 1)
+    assert made.wake_at == NOW + timedelta(seconds=ran + pause)
+
+
+def test_one_that_has_ended_is_listened_to_once_more_and_at_once() -> None:
+    done = a_pod().succeeded()
+    assert look(seen(done, RUNS, w0=telling(15)), 16).listens == (
+        Listen("train-worker-0", "uid-of-train-worker-0", "paddle", last=True),
+    )
+    assert asked(look(seen(done, RUNS, w0=telling(16, last=True)), 17)) == []
+    assert asked(look(seen(done, RUNS, w0=telling(16, last=True)), 40)) == ["train-worker-1"]
+    assert asked(look(seen(done, RUNS), 14)) == []
+
+
+def test_so_it_is_when_the_job_has_ended() -> None:
+    ended = a_job().with_workers(2).in_phase("Completed").build()
+    done = a_pod().succeeded()
+    assert asked(look(seen(done, done, job=ended, w1=telling(15)), 16, ended)) == ["train-worker-1"]
+    assert asked(look(seen(done, done, job=ended, w1=telling(16, last=True)), 17, ended)) == []
+
+
+def test_one_that_is_going_away_or_does_not_run_is_left_alone() -> None:
+    assert asked(look(seen(RUNS.deleting(), a_pod().placed(), w0=telling(1)), 60)) == []
+
+
+def test_a_restarted_container_is_another_life() -> None:
+    again = PodBuilder(
+        replace(
+            RUNS.pod,
+            status=replace(
+                RUNS.pod.status,
+                container_statuses=tuple(replace(one, restart_count=2) for one in RUNS.pod.status.container_statuses),
+            ),
+        )
+    )
+    (listen,) = look(seen(again, RUNS), 15).listens
+    assert listen.life == 2
