@@ -182,6 +182,16 @@ def test_a_job_deletes_itself_only_when_its_keys_are_gone() -> None:
     assert (len(made.questions), made.expired) == (0, True)
 
 
+def test_what_still_runs_or_starts_holds_no_job_longer_than_it_was_to_stay() -> None:
+    """Its pods go with it anyway, whatever `cleanPodPolicy` says: first they, then its keys, then the job."""
+    job = ended(clean_pod_policy="Never", ttl_seconds_after_finished=60)
+    pods = [one.with_address("10.0.0.9").build() for one in pods_of(job).values()]
+    seen = observe(job, pods)
+    assert plan(job, seen, NOW + timedelta(seconds=59)).actions == ()
+    made = plan(job, seen, NOW + timedelta(seconds=60))
+    assert (deleted(made), made.questions, made.expired) == (["train-worker-0", "train-worker-1"], (), False)
+
+
 def test_other_jobs_know_nothing_of_all_this() -> None:
     status = Status(phase="Completed", completion_time=NOW_TEXT)
     job = an_elastic_job().asking(elastic=None).with_status(status).build()

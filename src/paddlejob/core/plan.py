@@ -83,7 +83,7 @@ def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datet
         return Plan(status=status, events=events(job, status), expired=True)
     planned = planned or Plan(status=status, wake_at=expires_at(job))
     return msgspec.structs.replace(
-        _doing(planned, clean(job.spec.cleaning, end, observed), observed, now),
+        _doing(planned, clean(job, end, observed, now), observed, now),
         events=events(job, status),
         listens=last_listens(observed),
         wake_at=earliest(now, planned.wake_at, *_retries(observed, now)),
