@@ -32,6 +32,9 @@ from paddlejob.places.place import Change, Description, Event, Found, Json, Line
 from paddlejob.places.refusals import explained, explanation, no_namespace
 from paddlejob.places.visible import visible_namespaces
 
+# How long a cluster that works may take to say which one it is.
+ANSWER_SECONDS = 10.0
+
 T = TypeVar("T", bound=Object)
 # What going on and asking again cannot mend.
 _FINAL = (kube.ConfigError, kube.ApiUnauthorized, kube.ApiForbidden, kube.ApiNotFound)
@@ -77,6 +80,11 @@ class Cluster:
 
     async def __aexit__(self, *error: object) -> None:
         await self.client.__aexit__(None, None, None)
+
+    async def answers(self) -> None:
+        """A watch goes on whatever the network does, and does not say that it hears nothing."""
+        with explained("reach the cluster"):
+            await self.client.request("GET", "/version", timeout=ANSWER_SECONDS)
 
     async def submit(self, description: Description) -> Found:
         """What stands beside the job comes first, so that no pod waits for it (docs/decisions/020)."""
@@ -252,7 +260,8 @@ class Cluster:
     async def change(self, job: Job, spec: Mapping[str, Any]) -> None:
         namespace, name = _still_going(job)
         with explained(f"change job {name} in namespace {namespace}", name=name, namespace=namespace):
-            await self.client.patch(JOBS, (namespace, name), {"spec": dict(spec)})
+            body = {"metadata": {"uid": job.metadata.uid}, "spec": dict(spec)}  # this very job, or a conflict
+            await self.client.patch(JOBS, (namespace, name), body)
 
     async def scale(self, job: Job, workers: int) -> None:
         namespace, name = _still_going(job)
@@ -260,14 +269,14 @@ class Cluster:
             await self.client.request(
                 "PATCH",
                 JOBS.path(namespace, name, "scale"),
-                body={"spec": {"replicas": workers}},
+                body={"metadata": {"uid": job.metadata.uid}, "spec": {"replicas": workers}},
                 content_type="application/merge-patch+json",
             )
 
     async def delete(self, job: Job, *, force: bool = False) -> None:  # noqa: ARG002 - its kubelets see to that
         namespace, name = job.metadata.key
         with explained(f"delete job {name} in namespace {namespace}", name=name, namespace=namespace):
-            await self.client.delete(JOBS, (namespace, name), propagation="Background")
+            await self.client.delete(JOBS, (namespace, name), uid=job.metadata.uid, propagation="Background")
 
 
 def _named(key: Key) -> Key:

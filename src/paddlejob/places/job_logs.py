@@ -6,7 +6,7 @@ Owns which logs are open. Following ends when the job has ended or is gone, afte
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 # What a pod said last arrives after its end; a pod that runs on after the job's end is not waited for.
 LAST_LINES_SECONDS = 5.0
 
+# Lines that are read before anybody has taken the ones before them: whoever is slow slows down the reading.
+MOST_AHEAD = 1000
+
+News = asyncio.Queue[Line | PaddleJobError | None]
 Key = tuple[str, int]  # a pod's UID, a container's restarts
 
 
@@ -48,8 +52,8 @@ async def job_logs(cluster: Cluster, job: Job, wanted: Wanted) -> AsyncGenerator
 
 async def follow_job_logs(cluster: Cluster, job: Job, wanted: Wanted) -> AsyncGenerator[Line, None]:
     """What the pods have said and say, as it comes, until the job has ended."""
-    news: asyncio.Queue[Line | PaddleJobError | None] = asyncio.Queue()
-    following = asyncio.ensure_future(_follow(cluster, job, wanted, news.put_nowait))
+    news: News = asyncio.Queue(MOST_AHEAD)
+    following = asyncio.ensure_future(_follow(cluster, job, wanted, news))
     try:
         while (told := await news.get()) is not None:
             if isinstance(told, PaddleJobError):
@@ -59,9 +63,7 @@ async def follow_job_logs(cluster: Cluster, job: Job, wanted: Wanted) -> AsyncGe
         await cancelled_and_joined(following)
 
 
-async def _follow(
-    cluster: Cluster, job: Job, wanted: Wanted, tell: Callable[[Line | PaddleJobError | None], None]
-) -> None:
+async def _follow(cluster: Cluster, job: Job, wanted: Wanted, news: News) -> None:
     opened: dict[Key, asyncio.Task[None]] = {}
     whole = msgspec.structs.replace(wanted, tail=None, since=None)  # of a pod that began after we did, everything
 
@@ -69,9 +71,9 @@ async def _follow(
         try:
             async with aclosing(_of_pod(cluster, pod, how)) as lines:
                 async for line in lines:
-                    tell(line)
+                    await news.put(line)
         except PaddleJobError as error:
-            tell(error)
+            await news.put(error)
 
     async def look() -> None:
         first = {_key(pod) for pod in await cluster.pods(job)}
@@ -89,12 +91,12 @@ async def _follow(
         for one in (looking, ending):
             if one.done():
                 one.result()
-        await _catch_up(cluster, job, wanted, opened)
+        await _catch_up(cluster, job, wanted, opened, news)
     except PaddleJobError as error:
-        tell(error)
+        await news.put(error)
     finally:
         await cancelled_and_joined(looking, ending, *opened.values())
-    tell(None)
+    await news.put(None)
 
 
 async def _end(cluster: Cluster, job: Job) -> None:
@@ -105,7 +107,9 @@ async def _end(cluster: Cluster, job: Job) -> None:
                 return
 
 
-async def _catch_up(cluster: Cluster, job: Job, wanted: Wanted, opened: dict[Key, asyncio.Task[None]]) -> None:
+async def _catch_up(
+    cluster: Cluster, job: Job, wanted: Wanted, opened: dict[Key, asyncio.Task[None]], news: News
+) -> None:
     """The job has ended: pods that ended with it may have been opened late or not at all."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + LAST_LINES_SECONDS
@@ -114,8 +118,11 @@ async def _catch_up(cluster: Cluster, job: Job, wanted: Wanted, opened: dict[Key
         if begun <= opened.keys():
             break
         await asyncio.sleep(0.1)
-    if opened:
-        await asyncio.wait(opened.values(), timeout=max(0.0, deadline - loop.time()))
+    while pending := {one for one in opened.values() if not one.done()}:
+        await asyncio.wait(pending, timeout=max(0.1, deadline - loop.time()))
+        # Whoever listens may be slower than the pods were: what is read already is not dropped.
+        if loop.time() >= deadline and news.empty():
+            return
 
 
 async def _of_pod(cluster: Cluster, pod: Pod, wanted: Wanted) -> AsyncGenerator[Line, None]:

@@ -23,6 +23,8 @@ from paddlejob.terminal import newest
 # A program may compute for minutes without a word: then the connection may be dead, and asking again costs little.
 SILENCE_SECONDS = 120.0
 PAUSE = 0.5
+# Bytes after which a line that does not end is told in parts.
+LONGEST_LINE = 1024 * 1024
 
 
 def main_container(pod: Pod) -> str:
@@ -90,6 +92,9 @@ async def _stamped(client: Client, path: str, params: dict[str, str]) -> AsyncGe
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
                 yield _split(line)
+            if len(rest) > LONGEST_LINE:
+                yield _split(rest)
+                rest = b""
     if rest:
         yield _split(rest)
 

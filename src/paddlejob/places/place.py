@@ -138,6 +138,10 @@ class Place(Protocol):
 
     async def __aexit__(self, *error: object) -> None: ...
 
+    async def answers(self) -> None:
+        """Raises why the place cannot be asked anything at the moment."""
+        ...
+
     async def check(self, description: Description) -> None:
         """Raises what `submit` would raise, as far as that can be known, and changes nothing."""
         ...

@@ -60,11 +60,18 @@ class ThisMachine:
 
     async def __aexit__(self, *error: object) -> None: ...
 
+    async def answers(self) -> None: ...
+
     async def check(self, description: Description) -> None:
+        """In a thread: which Python a job gets is found out by starting some."""
         from paddlejob.places.start import Asked, surroundings  # noqa: PLC0415 - only who starts a job pays for it
 
+        await loop()
+        import asyncio  # noqa: PLC0415 - a look needs no event loop
+
         with explained():
-            surroundings(Asked(manifest=_manifest(description), volumes=self._volumes, ours=self._ours))
+            asked = Asked(manifest=_manifest(description), volumes=self._volumes, ours=self._ours)
+            await asyncio.to_thread(surroundings, asked)
 
     async def submit(self, description: Description) -> Found:
         from paddlejob.places.start import Asked, prepare  # noqa: PLC0415 - only who starts a job pays for it

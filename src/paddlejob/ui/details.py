@@ -69,6 +69,8 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pods_in_all: int
     events: tuple[Event, ...]
     possible: Possible
+    refused: dict[str, str] = {}
+    """Why the person may not see its `pods` or its `events`."""
 
 
 def details(place: str, found: Found, pods: Sequence[Pod], events: Sequence[Event]) -> JobDetails:

@@ -80,6 +80,7 @@ export class List {
 
   /** @param {News} news */
   take(news) {
+    notice("trouble", "");
     if (news.whole) this.rows.clear();
     for (const row of news.jobs) this.rows.set(keyOf(row), row);
     for (const [place, namespace, name] of news.gone) this.rows.delete(keyOf({ place, namespace, name }));

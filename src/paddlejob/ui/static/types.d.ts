@@ -77,6 +77,8 @@ export interface Details {
   /** Time, type, reason, message. */
   events: [string, string, string, string][];
   possible: Possible;
+  /** Why the person may not see its pods or its events. */
+  refused: { pods?: string; events?: string };
 }
 
 export interface About {
@@ -93,6 +95,8 @@ export interface Mistake {
 export interface Judgement {
   mistakes: Mistake[];
   jobs: [string, string, string][];
+  /** What else is applied, such as "Secret keys". */
+  beside: string[];
 }
 
 /** Pod, number of its log, text; without text it is a heading. */

@@ -154,6 +154,7 @@ export const english = {
   "submit.example": "Insert an example",
   "ask.submit": "Submit {name}?",
   "ask.submit.text": "It is submitted to namespace {namespace} of {place} and starts at once.",
+  "ask.submit.beside": "Made or changed beside it: {beside}.",
   "suspend": "Suspend",
   "ask.suspend": "Suspend {name}?",
   "ask.suspend.text": "Its pods are deleted and the job stays. When it is resumed it starts from the beginning.",

@@ -155,6 +155,7 @@ export const chinese = {
   "submit.example": "插入示例",
   "ask.submit": "提交 {name}？",
   "ask.submit.text": "作业将提交到{place}的命名空间 {namespace}，并立即启动。",
+  "ask.submit.beside": "同时创建或修改：{beside}。",
   "suspend": "挂起",
   "ask.suspend": "挂起 {name}？",
   "ask.suspend.text": "它的 Pod 会被删除，作业保留。恢复后从头开始。",
