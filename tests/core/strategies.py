@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from paddlejob.api import (
     Condition,
     Failure,
+    HangPolicy,
+    HangStatus,
     Job,
     NodeRecord,
     ObjectMeta,
@@ -123,6 +125,16 @@ statuses = st.just(Status()) | st.builds(
         completed=st.none() | st.just(EARLIER) | words,
     ),
     replacing=st.lists(words, max_size=2).map(tuple),
+    hang=st.none()
+    | st.builds(
+        HangStatus,
+        longest_pause=st.integers(-1, 100),
+        attempt=st.integers(0, 1),
+        since=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+        worker=st.sampled_from(["train-worker-0", ""]),
+        line=words,
+    ),
+    hangs=st.integers(0, 1),
     usage=st.none()
     | st.builds(
         Usage,
@@ -157,6 +169,10 @@ specs = st.builds(
     starting_deadline_seconds=st.none() | st.integers(1, 2**62),
     ttl_seconds_after_finished=st.none() | st.integers(0, 2**62),
     scheduling_policy=st.none() | st.none() | policies,
+    hang=st.none()
+    | st.builds(
+        HangPolicy, action=st.sampled_from(["Tell", "Restart"]), after_seconds=st.none() | st.integers(1, 2**31 - 1)
+    ),
     managed_by=st.sampled_from([None, None, None, n.OPERATOR, "another"]),
 )
 jobs = st.builds(

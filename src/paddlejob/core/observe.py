@@ -83,6 +83,8 @@ class Said(msgspec.Struct, frozen=True):
     """Why it could not be read this time; the rest is as it was before."""
     last: bool = False
     """Whether it had ended by then."""
+    stopped: bool = False
+    """Whether its processes are stopped, as by SIGSTOP: only on this machine anybody knows."""
 
 
 class Listening(msgspec.Struct, frozen=True):

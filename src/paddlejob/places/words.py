@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from paddlejob.api import reasons
+from paddlejob.core.pauses import learned_budget
 from paddlejob.core.times import moment
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def upcoming(job: Job) -> str:
     seconds = math.ceil((moment(at) - datetime.now(timezone.utc)).total_seconds()) if at else 0
     if seconds <= 0:
         return ""
-    return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
+    return (
+        f"; starts again in {seconds} s (restart {job.status.restarts + job.status.hangs} of {job.spec.backoff_limit})"
+    )
 
 
 def unseen(job: Job) -> str:
@@ -62,6 +65,20 @@ def duration(seconds: int) -> str:
     if hours < 3:
         return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
     return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"
+
+
+def patience(job: Job) -> str:
+    """How long the job may stand still before it is told to hang, and what follows."""
+    asked, known = job.spec.hang, job.status.hang
+    if asked is None and known is None:
+        return ""
+    then = "restarts it" if asked is not None and asked.action == "Restart" else "says so"
+    if asked is not None and asked.after_seconds is not None:
+        return f"{then} when nothing has moved for {duration(asked.after_seconds)}"
+    if known is None or not known.longest_pause:
+        return f"{then} when nothing moves; after how long is not known before some steps were read"
+    longest, budget = duration(known.longest_pause), duration(learned_budget(known.longest_pause))
+    return f"{then} when nothing has moved for {budget} (the longest pause so far was {longest})"
 
 
 def pod_word(pod: Pod) -> str:
