@@ -102,10 +102,12 @@ def given_up(status: Status) -> Status:
 
 def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, ...]:
     """All workers of a job that may hang, once: those that nobody has listened to since then. While it hangs, only the
-    one that is told of: when it says something, the hang is over."""
+    one that is told of: when it says something, the hang is over. On this machine all of them all the time."""
     every = observed.listening.every
     if not _runs(job) or policy_of(job, observed) is None or every is None:
         return ()
+    if observed.scheduling.local:
+        return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, now - every))
     if (told := _told(job, observed)) is not None:
         said = observed.said.get(told.metadata.uid)
         return (listen_to(told),) if said is None or now >= said.at + every else ()
@@ -122,11 +124,17 @@ def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) 
     if not _runs(job) or policy_of(job, observed) is None:
         return None
     silences = tuple(_silences(job, observed))
-    told = _told(job, observed)
-    said = observed.said.get(told.metadata.uid) if told is not None else None
-    again = said.at + observed.listening.every if said is not None and observed.listening.every else None
     ends = (one.ends for one in silences if one.budget is not None)
-    return earliest(now, _ends(silences), *ends, _restarts_at(job, status, observed), again)
+    return earliest(now, _ends(silences), *ends, _restarts_at(job, status, observed), *_again(job, observed))
+
+
+def _again(job: Job, observed: Observed) -> Iterator[datetime]:
+    """When to listen to those again who are listened to all the time."""
+    every, told = observed.listening.every, _told(job, observed)
+    for pod in _running(observed):
+        said = observed.said.get(pod.metadata.uid)
+        if said is not None and every is not None and (observed.scheduling.local or pod is told):
+            yield said.at + every
 
 
 def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tuple[datetime, Silence] | None:

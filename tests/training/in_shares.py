@@ -1,0 +1,33 @@
+"""examples/wide_and_deep, whose workers print every pass over their shards as a step: no worker waits for another."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "wide_and_deep"))
+print("imports", flush=True)
+
+import paddle  # noqa: E402 - whoever listens shall hear that it has begun
+import train as example  # noqa: E402
+
+STEPS = int(os.environ["STEPS"])
+SECONDS = 0.4
+
+
+def train(model: example.WideAndDeep, executor: paddle.static.Executor, files: list[str]) -> int:
+    dataset = paddle.distributed.InMemoryDataset()
+    inputs = [model.numbers, *model.slots, model.click]
+    dataset.init(batch_size=50, thread_num=1, pipe_command="cat", use_var=inputs)
+    dataset.set_filelist(files)
+    dataset.load_into_memory()
+    for step in range(1, STEPS + 1):
+        dataset.local_shuffle()
+        executor.train_from_dataset(model.loss.block.program, dataset)
+        time.sleep(SECONDS)
+        example.say(f"step {step}/{STEPS}")
+    return int(dataset.get_memory_data_size())
+
+
+example.train = train
+example.main()
