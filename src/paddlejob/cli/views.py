@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -95,7 +95,7 @@ class LiveView(View):
         for pod, line in self._news(last_call=last_call):
             self._lines.show(pod, line)
         if self._state is not None:
-            shown = (_title(self._state), *_progress(self._state), self._table(self._state))
+            shown: list[RenderableType] = [_title(self._state), *_progress(self._state), self._table(self._state)]
             self._live.update(Group(*shown), refresh=True)
 
     def close(self) -> None:
