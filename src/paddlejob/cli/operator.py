@@ -35,6 +35,9 @@ def operator(
         SchedulingFlag, Parameter(help="Scheduler that places the pods of every job together or not at all.")
     ] = "none",
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
+    progress: Annotated[
+        bool, Parameter(help="Read from the logs of running jobs how far they are; needs the right to.")
+    ] = False,
     etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = None,
     allow_etcd_address: Annotated[
         tuple[str, ...],
@@ -63,6 +66,7 @@ def operator(
         log_format=log_format,
         scheduling=scheduling,
         port_range=ports,
+        progress=progress,
         etcd_server=etcd_server,
         allowed_etcds=allowed,
         kubeconfig=target.kubeconfig,

@@ -61,7 +61,8 @@ class Reading(msgspec.Struct, frozen=True):
     epoch: int | None = None
     epochs: int | None = None
     loss: float | None = None
-    """None also of a loss that is no number any more."""
+    diverged: bool = False
+    """The loss is no number any more."""
     metrics: Mapping[str, float] = {}
     speed: float | None = None
     """Steps a second, if the program says so itself."""
@@ -81,6 +82,8 @@ class Said(msgspec.Struct, frozen=True):
     """The last ones of its life, newest last, also from lines that are not among `lines` any more."""
     error: str = ""
     """Why it could not be read this time; the rest is as it was before."""
+    unreadable: str = ""
+    """What is wrong with the pattern by which the job wants its lines to be read."""
     last: bool = False
     """Whether it had ended by then."""
     stopped: bool = False

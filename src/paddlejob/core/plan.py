@@ -32,6 +32,7 @@ from paddlejob.core.listening import last_listens, listens, listens_at, merged
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
+from paddlejob.core.progress import progressed
 from paddlejob.core.refusals import Wish, is_permitted, permitted
 from paddlejob.core.remaining import remaining_stall, remaining_stalls_at
 from paddlejob.core.replace import remove, replaceable, replacing
@@ -120,7 +121,7 @@ def _leave(job: Job) -> Plan:
 
 def _final(job: Job, observed: Observed, now: datetime) -> Status:
     """An end stays as it is; only what led to it may be seen later, and what keeps it from being cleaned up."""
-    cause, status = first_cause(job, observed), job.status
+    cause, status = first_cause(job, observed), msgspec.structs.replace(job.status, progress=progressed(job, observed))
     if cause is not None and cause != status.failure:
         status = _failed(status, cause)
         status = msgspec.structs.replace(status, conditions=conditions(job, "Failed", status.message, None, now))
@@ -153,6 +154,7 @@ def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
         next_attempt_time=believed(job.status, now),
+        progress=progressed(job, observed),
         **{name: life.counts(job, observed, name) for name, _ in job.spec.roles},
     )
     base = watched(job, life.remember(job, base, observed, now), observed)

@@ -31,6 +31,7 @@ from paddlejob.operator import logs
 from paddlejob.operator.apply import Gate, Hands
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.inquiries import Inquiries
+from paddlejob.operator.listening import Ears
 from paddlejob.operator.loop import Loop
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
@@ -145,6 +146,7 @@ class Operator:
             metrics=self._metrics,
             meetings=meetings,
             inquiries=Inquiries(client, limiter, _utc_now),
+            ears=Ears(client, _utc_now, enabled=self._options.progress),
             now=_utc_now,
             unreadable=self._unreadable,
         )

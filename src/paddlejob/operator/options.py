@@ -22,6 +22,7 @@ class Options:
     log_format: LogFormat = "text"
     scheduling: SchedulingFlag = "none"
     port_range: PortRange = DEFAULT_RANGE
+    progress: bool = False
     etcd_server: str | None = None
     allowed_etcds: tuple[IPv4Network, ...] = ()
     kubeconfig: str | None = None

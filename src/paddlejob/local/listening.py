@@ -1,0 +1,40 @@
+"""What the pods of a local job have printed lately: from their log files, which cost nothing to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from paddlejob.api.spec import ProgressPolicy
+from paddlejob.core import Listen, Listening, Said
+from paddlejob.local.following import Follower
+from paddlejob.profiles.ear import Ear
+
+OFTEN = Listening(every=timedelta(seconds=1))
+
+
+class Ears:
+    """One for every life of a container."""
+
+    def __init__(self, policy: ProgressPolicy | None) -> None:
+        self._policy = policy
+        self._ears: dict[tuple[str, int], Ear] = {}
+        self._followers: dict[str, Follower] = {}
+        self._known: dict[str, Said] = {}
+
+    @property
+    def known(self) -> Mapping[str, Said]:
+        """By the UID of the pod."""
+        return dict(self._known)
+
+    def listen(self, asked: Listen, log: Path, now: datetime) -> None:
+        follower = self._followers.setdefault(asked.uid, Follower(log))
+        ear = self._ears.setdefault((asked.uid, asked.life), Ear(self._policy))
+        error = ""
+        try:
+            lines = [(now, line) for line in follower.lines(last_call=asked.last)]
+            ear.hear(lines, unfinished=(now, follower.bar))
+        except OSError as failed:
+            error = str(failed)
+        self._known[asked.uid] = ear.said(now, last=asked.last, error=error)
