@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from paddlejob.api import Condition, Failure, HangPolicy, HangStatus, Job, Status
 from paddlejob.core import Observed, Plan, Scheduling, observe, plan
-from paddlejob.core.hang import LEAST_BEFORE_RESTART, hang_listens, hang_looked_at, hang_stall, watched
+from paddlejob.core.hang import AN_INSTANT, LEAST_BEFORE_RESTART, hang_listens, hang_looked_at, hang_stall, watched
 from paddlejob.core.observe import Listening, Reading, Said
 from paddlejob.core.times import timestamp
 from tests.builders import NOW, JobBuilder, a_config_map, a_job, a_ps_job, an_elastic_job, pods_of
@@ -164,7 +164,7 @@ ASKED: dict[str, tuple[JobBuilder, dict[str, Said], datetime, list[str]]] = {
     "the one that is told of, again and again": (
         TELL.with_status(hang=HANGS),
         SILENT,
-        LATE + 15 * SECOND,
+        LATE + 16 * SECOND,
         [SECOND_WORKER],
     ),
     "that one, if nobody has listened to it": (TELL.with_status(hang=HANGS), {}, LATE, [SECOND_WORKER]),
@@ -179,6 +179,15 @@ def test_who_is_listened_to_besides(name: str) -> None:
     assert [one.name for one in hang_listens(built, seen(built, said), at)] == expected
 
 
+def test_on_this_machine_all_are_listened_to_all_the_time() -> None:
+    job = TELL.asking(hang=None).build()
+    seen_here = seen(job, {FIRST: told(LATE, LATE)}, local=True)
+    assert [one.name for one in hang_listens(job, seen_here, LATE)] == [SECOND_WORKER]
+    assert hang_looked_at(job, job.status, seen_here, LATE) == LATE + 15 * SECOND + AN_INSTANT
+    assert [one.name for one in hang_listens(job, seen_here, LATE + 15 * SECOND)] == [SECOND_WORKER]
+    assert [one.name for one in hang_listens(job, seen_here, LATE + 16 * SECOND)] == [FIRST, SECOND_WORKER]
+
+
 def test_nobody_is_listened_to_where_nobody_may() -> None:
     job = TELL.build()
     deaf = replace(seen(job, both(NOW, NOW, NOW)), listening=Listening())
@@ -189,7 +198,7 @@ def test_it_is_looked_at_when_a_budget_ends_when_it_is_to_start_over_and_when_to
     job, told_of = TELL.build(), RESTART.with_status(hang=HANGS).build()
     assert hang_looked_at(job, job.status, seen(job, both(NOW, NOW, EARLIER)), NOW) == LATE - 2 * SECOND
     assert hang_looked_at(told_of, told_of.status, seen(told_of, {}), LATE) == NOW + LEAST_BEFORE_RESTART * SECOND
-    assert hang_looked_at(told_of, told_of.status, seen(told_of, SILENT), LATE) == LATE + 15 * SECOND
+    assert hang_looked_at(told_of, told_of.status, seen(told_of, SILENT), LATE) == LATE + 15 * SECOND + AN_INSTANT
     idle = TELL.asking(hang=None).build()
     assert hang_looked_at(idle, idle.status, seen(idle, SILENT), NOW) is None
 

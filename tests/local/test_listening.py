@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import uuid
+from datetime import timedelta
 from pathlib import Path
 
 from paddlejob.core import Listen
 from paddlejob.local.listening import Ears
+from paddlejob.local.supervisor.proc import CONTAINER_MARK, is_stopped
 from tests.builders import NOW
+from tests.cluster.waiting import wait_until
 from tests.local.workbench import Workbench, a_role
 
 # Steps that take a moment, until somebody removes the file.
@@ -56,3 +63,28 @@ def test_another_life_of_a_container_begins_afresh(tmp_path: Path) -> None:
     log.write_text("step 5/10\nstep 1/10\n")
     ears.listen(Listen("pod", "uid", "paddle", life=1), log, NOW)
     assert [one.step for one in ears.known["uid"].readings] == [1]
+
+
+def test_of_a_worker_that_says_nothing_it_is_known_whether_it_is_stopped(tmp_path: Path) -> None:
+    log = tmp_path / "pod.paddle.log"
+    log.write_text("step 5/10\n")
+    ears, asked = Ears(None), Listen("pod", str(uuid.uuid4()), "paddle")
+    with subprocess.Popen(
+        ["sleep", "1000"], env={CONTAINER_MARK: f"{asked.uid}/paddle", "PATH": os.environ["PATH"]}
+    ) as one:
+        try:
+            one.send_signal(signal.SIGSTOP)
+            wait_until(lambda: is_stopped(one.pid))
+            stopped = []
+            for seconds in (0, 9, 10, 19):
+                ears.listen(asked, log, NOW + timedelta(seconds=seconds))
+                stopped.append(ears.known[asked.uid].stopped)
+            one.send_signal(signal.SIGCONT)
+            wait_until(lambda: not is_stopped(one.pid))
+            for seconds in (19, 20):
+                ears.listen(asked, log, NOW + timedelta(seconds=seconds))
+                stopped.append(ears.known[asked.uid].stopped)
+        finally:
+            one.kill()
+    assert stopped == [False, False, True, True, True, False]  # not looked for at every moment
+    assert not is_stopped(one.pid)

@@ -195,3 +195,15 @@ def test_whatever_is_printed_what_is_read_fits_into_a_status(lines: list[str]) -
             assert one.step is None or 0 <= one.step <= (one.total or math.inf)
             assert msgspec.json.decode(msgspec.json.encode(one), type=Reading) == one
             assert isinstance(one.at, datetime)
+
+
+def test_what_paddles_own_libraries_log_is_no_movement() -> None:
+    ear, line = (
+        Ear(None),
+        "I1118 23:03:17.339290 11747 brpc_ps_client.cc:704] BrpcPsClient::PrintQueueSize: table 0 size: 0",
+    )
+    ear.hear([(NOW, "ready"), (NOW + timedelta(seconds=9), line)])
+    said = ear.said(NOW)
+    assert (said.changed, said.lines) == (NOW, ("ready", line))
+    ear.hear([(NOW + timedelta(seconds=10), f"{line} step 3/10")])
+    assert ear.said(NOW).changed == NOW + timedelta(seconds=10)

@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+os.environ.setdefault("GLOG_minloglevel", "2")  # as the example sets it, before Paddle is imported
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "wide_and_deep"))
 print("imports", flush=True)
 

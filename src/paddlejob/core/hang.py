@@ -25,6 +25,8 @@ from paddlejob.core.times import NEVER, after, earliest, moment, timestamp
 MOST_AT_ONCE = 32
 # Whole seconds are written: what comes within one is no news.
 ONE_SECOND = timedelta(seconds=1)
+# At the very moment at which somebody was listened to, that need not be done again.
+AN_INSTANT = timedelta(milliseconds=1)
 # A status is not the place for more of a line.
 LONGEST_LINE = 500
 # A job whose budget is learned is not started over after less, however short its steps are: to tell does no harm.
@@ -109,8 +111,7 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     if observed.scheduling.local:
         return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, now - every))
     if (told := _told(job, observed)) is not None:
-        said = observed.said.get(told.metadata.uid)
-        return (listen_to(told),) if said is None or now >= said.at + every else ()
+        return () if _heard_since(observed, told, now - every) else (listen_to(told),)
     silences = tuple(_silences(job, observed))
     due = _ends(silences)
     if due is None or now < due:
@@ -134,7 +135,7 @@ def _again(job: Job, observed: Observed) -> Iterator[datetime]:
     for pod in _running(observed):
         said = observed.said.get(pod.metadata.uid)
         if said is not None and every is not None and (observed.scheduling.local or pod is told):
-            yield said.at + every
+            yield said.at + every + AN_INSTANT
 
 
 def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tuple[datetime, Silence] | None:

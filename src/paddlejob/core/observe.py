@@ -75,7 +75,8 @@ class Said(msgspec.Struct, frozen=True):
 
     at: datetime
     changed: datetime | None = None
-    """When its newest line was printed, or first seen where nobody says that; None: it has not printed any."""
+    """When its newest line was printed, or first seen where nobody says that; None: it has not printed any. What
+    Paddle's own libraries log does not count: some of their threads never stop."""
     lines: tuple[str, ...] = ()
     """The last few, newest last: plain text, cut where they are long."""
     readings: tuple[Reading, ...] = ()

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from paddlejob.api.spec import ProgressPolicy
 from paddlejob.core import Listen, Listening, Said
 from paddlejob.local.following import Follower
+from paddlejob.local.supervisor.proc import CONTAINER_MARK, is_stopped, marked
 from paddlejob.profiles.ear import Ear
 
 OFTEN = Listening(every=timedelta(seconds=1))
+# Who says nothing for that long may be stopped. To see it, all processes of the machine are looked at: not too often.
+QUIET = timedelta(seconds=10)
 
 
 class Ears:
@@ -22,6 +27,7 @@ class Ears:
         self._ears: dict[tuple[str, int], Ear] = {}
         self._followers: dict[str, Follower] = {}
         self._known: dict[str, Said] = {}
+        self._stopped: dict[str, tuple[datetime, bool]] = {}
 
     @property
     def known(self) -> Mapping[str, Said]:
@@ -37,4 +43,14 @@ class Ears:
             ear.hear(lines, unfinished=(now, follower.bar))
         except OSError as failed:
             error = str(failed)
-        self._known[asked.uid] = ear.said(now, last=asked.last, error=error)
+        said = ear.said(now, last=asked.last, error=error)
+        if said.changed is not None and now - said.changed >= QUIET and not asked.last:
+            said = replace(said, stopped=self._is_stopped(asked, now))
+        self._known[asked.uid] = said
+
+    def _is_stopped(self, asked: Listen, now: datetime) -> bool:
+        at, found = self._stopped.get(asked.uid, (now - QUIET, False))
+        if now - at >= QUIET:
+            found = any(is_stopped(pid) for pid in marked(f"{CONTAINER_MARK}={asked.uid}/{asked.container}"))
+            self._stopped[asked.uid] = (now, found)
+        return found

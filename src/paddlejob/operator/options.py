@@ -17,6 +17,7 @@ class Options:
     namespaces: tuple[str, ...] = ()
     leader_elect: bool = False
     metrics_address: str = ":8080"
+    job_metrics: int = 0
     health_address: str = ":8081"
     concurrency: int = 64
     log_format: LogFormat = "text"

@@ -5,6 +5,7 @@ Whatever a program prints, what is kept of it is little, and plain text.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ MOST_AT_ONCE = 500
 # Of the processor's time, for what came at once. RE2 needs time that grows with the text only, and some patterns let it
 # grow by much: then fewer lines are read from then on.
 MOST_SECONDS = 0.05
+
+# As Paddle's own libraries log: some of their threads go on with it while nothing moves any more.
+NOISE = re.compile(r"[IWE]\d{4,8} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\]")
 
 Timed = tuple[datetime, str]
 NOTHING: Timed = (LONG_AGO, "")
@@ -81,8 +85,9 @@ class Ear:
         )
 
     def _take(self, at: datetime, line: str) -> None:
-        self._changed = at
         read = self._reader.read(line, at)
+        if read is not None or not NOISE.match(line):
+            self._changed = at
         if read is None:
             return
         before = self._readings[-1] if self._readings else None
