@@ -125,6 +125,12 @@ def test_where_steps_go_down_another_training_has_begun() -> None:
     assert (made.speed, made.begun) == (1.0, Mark(step=10, at="2026-05-04T12:00:20Z"))
 
 
+def test_a_total_that_comes_to_be_known_changes_nothing() -> None:
+    made = told(*steps((0, 10), total=None), *steps((10, 20)))
+    assert made is not None
+    assert (made.speed, made.begun) == (1.0, Mark(step=10, at=NOW_TEXT))
+
+
 def test_an_end_beyond_all_measure_is_none() -> None:
     made = told(*steps((0, 1), (10_000_000, 2), total=10**15))
     assert made is not None

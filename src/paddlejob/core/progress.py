@@ -76,7 +76,10 @@ def _one_run(readings: Sequence[Reading]) -> Sequence[Reading]:
 
 
 def _goes_on(one: Reading | Progress, later: Reading) -> bool:
-    return one.step is not None and later.step is not None and one.step <= later.step and one.total == later.total
+    """A total may come to be known; it does not change."""
+    if one.step is None or later.step is None or one.step > later.step:
+        return False
+    return one.total is None or one.total == later.total
 
 
 def _begun(before: Progress | None, last: Reading, first: Reading) -> Mark | None:
