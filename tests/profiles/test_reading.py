@@ -207,3 +207,10 @@ def test_what_paddles_own_libraries_log_is_no_movement() -> None:
     assert (said.changed, said.lines) == (NOW, ("ready", line))
     ear.hear([(NOW + timedelta(seconds=10), f"{line} step 3/10")])
     assert ear.said(NOW).changed == NOW + timedelta(seconds=10)
+
+
+def test_lines_that_nobody_reads_are_movement() -> None:
+    ear = Ear(None)
+    ear.hear([(NOW, "ready")])
+    ear.hear([(NOW + timedelta(seconds=9), "I1118 23:03:17.339290 11747 a.cc:704] none")] * (MOST_AT_ONCE + 1))
+    assert ear.said(NOW).changed == NOW + timedelta(seconds=9)

@@ -62,9 +62,12 @@ class Ear:
             self._reader.forget()
         begun = time.thread_time()
         recent = lines[-self._most :]
+        if len(recent) < len(lines):
+            self._changed = lines[-1][0]  # what is not read may have been anything
         for left, (at, line) in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
             if left and time.thread_time() - begun > MOST_SECONDS:
                 self._most = max(1, (len(recent) - left) // 2)
+                self._changed = at
                 continue  # to the last one, which says most
             if text := _clean(line):
                 self._take(at, text)
