@@ -56,6 +56,7 @@ LATE = NOW + BUDGET
 SILENT = both(LATE, NOW, EARLIER)
 HANGS = HangStatus(longest_pause=10, since=timestamp(NOW), worker=SECOND_WORKER, line="second")
 LEARNED = HangStatus(longest_pause=10)
+AFTER_A_PAUSE = (*told(NOW, NOW).readings, Reading(LATE + SECOND, 111, 900))
 NOTHING_NEW: dict[str, Any] = {"longest_pause": 10}
 CASES: dict[str, tuple[JobBuilder, dict[str, Said], HangStatus | None]] = {
     "all are silent for too long": (TELL, SILENT, HANGS),
@@ -95,6 +96,21 @@ CASES: dict[str, tuple[JobBuilder, dict[str, Said], HangStatus | None]] = {
         TELL,
         {**SILENT, FIRST: told(LATE, LATE)},
         replace(HANGS, since=timestamp(EARLIER)),
+    ),
+    "one worker alone, that nobody has listened to since the others moved": (
+        TELL,
+        {FIRST: told(LATE + SECOND, LATE + SECOND), SECOND_WORKER: told(LATE, EARLIER)},
+        LEARNED,
+    ),
+    "one worker that comes back after the others": (
+        TELL,
+        {
+            FIRST: told(
+                LATE + SECOND, LATE + SECOND, readings=(*told(NOW, NOW).readings, Reading(LATE + SECOND, 111, 900))
+            ),
+            SECOND_WORKER: told(LATE + SECOND, EARLIER),
+        },
+        HangStatus(longest_pause=31),
     ),
     "one worker alone, that may have done its share": (TELL, both(LATE, LATE, EARLIER, total=None), LEARNED),
     "one elastic worker alone, which need not speak any more": (

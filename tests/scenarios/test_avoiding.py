@@ -38,7 +38,8 @@ def evict(desk: Desk) -> None:
 
 def running(desk: Desk, attempt: int) -> Json:
     desk.until("restless", lambda one: (one.get("phase"), one.get("attempt")) == ("Running", attempt), timeout=90)
-    return desk.pod(POD)["spec"]
+    found: Json = desk.pod(POD)["spec"]
+    return found
 
 
 @pytest.mark.usefixtures("operator")

@@ -115,7 +115,7 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     silences = tuple(_silences(job, observed))
     due = _ends(silences)
     if due is None or now < due:
-        alone = (one for one in silences if one.said.at < one.ends <= now and _is_alone(job, one, silences))
+        alone = (one for one in silences if (until := _alone_until(job, one, silences)) and one.said.at < until)
         return tuple(listen_to(one.pod) for one in alone)[:MOST_AT_ONCE]
     return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, due))[:MOST_AT_ONCE]
 
@@ -145,7 +145,8 @@ def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tup
         last = max(silences, key=lambda one: one.since)
         if last.lasts(due):
             return last.since, _first(silences, last)
-    if alone := [one for one in silences if _is_alone(job, one, silences) and one.lasts(one.ends)]:
+    alone = [one for one in silences if (until := _alone_until(job, one, silences)) and one.lasts(until)]
+    if alone:
         first = min(alone, key=lambda one: one.since)
         return first.since, first
     return None
@@ -165,11 +166,19 @@ def _ends(silences: tuple[Silence, ...]) -> datetime | None:
     return after(max(one.since for one in silences), max(budgets)) if budgets else None
 
 
-def _is_alone(job: Job, one: Silence, others: Iterable[Silence]) -> bool:
-    """Whether it is silent while others go on, and that means anything: in the midst of its own work, and where the
-    worker that speaks does not change."""
-    counts = not job.spec.is_elastic and is_halfway(one.said.readings)
-    return counts and any(other.since >= one.ends for other in others)
+def _alone_until(job: Job, one: Silence, others: Iterable[Silence]) -> datetime | None:
+    """Up to when others went on while it was silent; None if they did not, or if that means nothing: at the end of its
+    own work, or where the worker that speaks may change. Others that fall silent with it, and come back before it,
+    did not go on."""
+    if job.spec.is_elastic or one.budget is None or not is_halfway(one.said.readings):
+        return None
+    late = after(one.since, one.budget // 2)
+    went_on = (
+        other.since
+        for other in others
+        if other.since >= one.ends and any(late <= reading.at <= one.ends for reading in other.said.readings)
+    )
+    return max(went_on, default=None)
 
 
 def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
