@@ -41,7 +41,7 @@ class Way(msgspec.Struct, frozen=True):
     at_once: int
 
 
-WAYS = {"in-step": Way("in_step.py", 0, 400, 235, 20), "in-shares": Way("in_shares.py", 2, 90, 65, 5)}
+WAYS = {"in-step": Way("in_step.py", 0, 400, 235, 20), "in-shares": Way("in_shares.py", 2, 75, 65, 5)}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def job_file(bench: Workbench, name: str, way: Way, **spec: Any) -> Path:
-    env = [{"name": "STEPS", "value": str(way.steps)}, {"name": "ROWS", "value": "20000"}]
+    env = [{"name": "STEPS", "value": str(way.steps)}, {"name": "ROWS", "value": "8000"}]
     role = a_role(2, "python", str(HERE / way.script), env=env)
     roles = {"worker": role, **({"ps": {**role, "replicas": way.servers}} if way.servers else {})}
     return bench.write(name, **roles, **spec)
@@ -154,7 +154,7 @@ def test_a_job_that_wants_it_starts_over_and_learns_as_if_nothing_had_been(
         assert {one["norm"] for one in learned} == {one["norm"] for one in undisturbed}
         assert len({one["norm"] for one in learned}) == 1
     else:
-        for one in learned:
+        for one, other in zip(learned, undisturbed, strict=True):  # servers take updates in any order
             assert one["auc_before"] < 0.6
-            assert one["auc_after"] > 0.78
-            assert one["auc_on_others_ids"] > 0.78
+            assert one["auc_after"] == pytest.approx(other["auc_after"], abs=0.05)
+            assert min(one["auc_after"], one["auc_on_others_ids"]) > 0.65
