@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from paddlejob.api.spec import ProgressPolicy
 from paddlejob.core import Reading, Said
 from paddlejob.core.times import LONG_AGO
-from paddlejob.profiles.profile import Compiled, own, profile, profiles
+from paddlejob.profiles.profile import Compiled, asked
 from paddlejob.profiles.reader import Reader
 from paddlejob.terminal import newest, plain
 
@@ -40,21 +40,17 @@ class Ear:
 
     def __init__(self, policy: ProgressPolicy | None) -> None:
         self._unreadable = ""
-        self._reader = Reader(self._candidates(policy))
+        candidates: Sequence[Compiled] = ()
+        try:
+            candidates = asked(policy)
+        except ValueError as error:  # an API server without rules let it pass
+            self._unreadable = str(error)
+        self._reader = Reader(candidates)
         self._lines: deque[str] = deque(maxlen=LINES)
         self._open = ""
         self._most = MOST_AT_ONCE
         self._readings: deque[Reading] = deque(maxlen=READINGS)
         self._changed: datetime | None = None
-
-    def _candidates(self, policy: ProgressPolicy | None) -> Sequence[Compiled]:
-        if policy is not None and policy.pattern is not None:
-            try:
-                return (own(policy.pattern),)
-            except ValueError as error:  # an API server without rules let it pass
-                self._unreadable = str(error)
-                return ()
-        return (profile(policy.profile),) if policy is not None and policy.profile is not None else profiles()
 
     def hear(self, lines: Sequence[Timed], *, unfinished: Timed = NOTHING, missed: bool = False) -> None:
         """New lines, and how one stands that goes on. `missed`: there were others between these and those before."""

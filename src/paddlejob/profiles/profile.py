@@ -6,6 +6,7 @@ other is a metric. In a file, {number} and {whole} stand for numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Literal, get_args
@@ -13,7 +14,7 @@ from typing import Literal, get_args
 import msgspec
 
 from paddlejob.api import patterns
-from paddlejob.api.spec import ProfileName
+from paddlejob.api.spec import ProfileName, ProgressPolicy
 
 NUMBER = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf))"
 WHOLE = r"\d[\d,]*"
@@ -83,6 +84,13 @@ def profiles() -> tuple[Compiled, ...]:
 def own(pattern: str) -> Compiled:
     """Of a user's regular expression; raises `ValueError` if it is none."""
     return Compiled(Profile(lines=(pattern,), counts="either"))
+
+
+def asked(policy: ProgressPolicy | None) -> Sequence[Compiled]:
+    """By what a job wants to be read; raises `ValueError` if that is no pattern."""
+    if policy is not None and policy.pattern is not None:
+        return (own(policy.pattern),)
+    return (profile(policy.profile),) if policy is not None and policy.profile is not None else profiles()
 
 
 def _filled_in(pattern: str) -> str:
