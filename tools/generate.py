@@ -53,13 +53,15 @@ def files() -> dict[str, str]:
     types, whole, watching = "src/paddlejob/api", "deploy/v1/operator.yaml", "deploy/monitoring/alerts.yaml"
     alerts = yaml.safe_load((ROOT / watching).read_text())
     scheduling = {name: _rights(name) for name in GROUPS}
-    every_right = rights([*operator, *(one for objects in scheduling.values() for one in objects)])
+    progress = _role("progress", [{"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]}])
+    every_right = rights([*operator, *(one for objects in scheduling.values() for one in objects), *progress])
     return {
         "deploy/v1/crd.yaml": _text([definition()], types),
         "deploy/v1/operator-namespaced.yaml": _text(namespaced(operator), whole),
         "deploy/v1beta1/crd.yaml": _text([definition_v1beta1()], types),
         "deploy/v1beta1/operator.yaml": _text([_older(one) for one in operator], whole),
         **{f"deploy/v1/scheduling-{name}.yaml": _text(made, "src/paddlejob/core") for name, made in scheduling.items()},
+        "deploy/v1/progress.yaml": _text(progress, "tools/generate.py"),
         # For `paddlejob install`, which must work from an installed package alone.
         "src/paddlejob/cli/operator.yaml": (ROOT / whole).read_text(),
         "deploy/monitoring/dashboard.json": dashboard(),
@@ -86,7 +88,12 @@ def _rights(scheduler: Scheduler) -> list[Schema]:
                 "verbs": ["list", "watch"],
             }
         )
-    name = f"paddle-operator-{scheduler}"
+    return _role(scheduler, rules)
+
+
+def _role(of: str, rules: list[Schema]) -> list[Schema]:
+    """Rights of the operator that only some need."""
+    name = f"paddle-operator-{of}"
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
     account = {"kind": "ServiceAccount", "name": "paddle-controller-manager", "namespace": NAMESPACE}
     head = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": name}}

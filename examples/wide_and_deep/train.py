@@ -115,18 +115,26 @@ def write_text(path: Path, rows: Rows) -> None:
             file.write(f"{NUMBERS} {' '.join(f'{number:.6f}' for number in numbers)} {slots} 1 {click}\n")
 
 
-def train(model: WideAndDeep, executor: paddle.static.Executor, files: list[str]) -> int:
-    """Trains on the files and returns how many rows they hold."""
+def loss_of(chance: np.ndarray, clicks: np.ndarray) -> float:
+    return float(-np.log(np.where(clicks == 1, chance, 1 - chance)).mean())
+
+
+def train(model: WideAndDeep, executor: paddle.static.Executor, files: list[str], held_out: Rows) -> int:
+    """Trains on the files and returns how many rows they hold. After each epoch it tells the loss on held-out rows."""
+    values, numbers, clicks = held_out
     dataset = paddle.distributed.InMemoryDataset()
     dataset.init(batch_size=50, thread_num=1, pipe_command="cat", use_var=[model.numbers, *model.slots, model.click])
     dataset.set_filelist(files)
     dataset.load_into_memory()
     rows = int(dataset.get_memory_data_size())
+    me = f"worker {fleet.worker_index()}/{fleet.worker_num()}"
     for epoch in range(EPOCHS):
-        say(f"worker {fleet.worker_index()}/{fleet.worker_num()}: epoch {epoch + 1} of {EPOCHS} begins")
+        say(f"{me}: epoch {epoch + 1} of {EPOCHS} begins")
         dataset.local_shuffle()
         # This keeps fetching the layers' weights. With executor.run, batch by batch, they would silently never change.
         executor.train_from_dataset(model.loss.block.program, dataset)
+        loss = loss_of(predict(model, values, numbers), clicks)
+        say(f"{me}: epoch {epoch + 1} of {EPOCHS}: held-out loss {loss:.4f}")
     return rows
 
 
@@ -153,9 +161,9 @@ def work(model: WideAndDeep) -> None:
 
     def evaluate(when: str) -> None:
         chance = predict(model, values, numbers)
-        loss, score = -np.log(np.where(clicks == 1, chance, 1 - chance)).mean(), auc(clicks, chance)
+        loss, score = loss_of(chance, clicks), auc(clicks, chance)
         others = auc(clicks[foreign], chance[foreign]) if foreign.any() else None
-        result.update({f"loss_{when}": float(loss), f"auc_{when}": score, "auc_on_others_ids": others})
+        result.update({f"loss_{when}": loss, f"auc_{when}": score, "auc_on_others_ids": others})
         also = f" ({others:.4f} on ads that only other workers see)" if others else ""
         say(f"worker {rank}/{world}: {when} training: held-out loss {loss:.4f}, AUC {score:.4f}{also}")
         fleet.util.barrier()
@@ -164,7 +172,7 @@ def work(model: WideAndDeep) -> None:
     evaluate("before")
     for shard in mine:
         write_text(Path(f"shard-{shard}.txt"), click_log(shard, shards, ROWS // shards, seed=0))
-    result["rows"] = train(model, executor, [f"shard-{shard}.txt" for shard in mine])
+    result["rows"] = train(model, executor, [f"shard-{shard}.txt" for shard in mine], (values, numbers, clicks))
     say(f"worker {rank}/{world}: trained on {result['rows']} rows, {EPOCHS} times")
     fleet.util.barrier()
     evaluate("after")

@@ -108,16 +108,19 @@ def unigram(rows: list[tuple[int, ...]], words: int) -> np.ndarray:
     return frequency / frequency.sum()
 
 
-def train(model: NextWord, executor: paddle.static.Executor, rows: list[tuple[int, ...]]) -> None:
+def train(
+    model: NextWord, executor: paddle.static.Executor, rows: list[tuple[int, ...]], tell: Callable[[str], None]
+) -> None:
     """Hands the rows to Paddle in its text format: in each line, for every input its length and then its value."""
     Path("rows.txt").write_text("".join(" ".join(f"1 {word}" for word in row) + "\n" for row in rows))
     dataset = paddle.distributed.InMemoryDataset()
     dataset.init(batch_size=32, thread_num=1, use_var=[*model.before, model.next], pipe_command="cat")
     dataset.set_filelist(["rows.txt"])
     dataset.load_into_memory()
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
         dataset.local_shuffle()
         executor.train_from_dataset(model.loss.block.program, dataset)
+        tell(f"epoch {epoch + 1} of {EPOCHS}")
 
 
 def nearest(model: NextWord, words: list[str], word: str, count: int = 3) -> list[str]:
@@ -154,7 +157,12 @@ def work(model: NextWord, words: list[str], data: Path) -> None:
     result.update(perplexity_unigram=base[0], accuracy_unigram=base[1])
     say(f"{me}: by frequency alone: held-out perplexity {base[0]:.2f}, accuracy {base[1]:.4f}")
     evaluate("before")
-    train(model, executor, mine)
+
+    def tell(epoch: str) -> None:
+        perplexity, _ = perplexity_and_accuracy(compute(model, model.chances, test[:, :-1]), test[:, -1])
+        say(f"{me}: {epoch}: held-out loss {np.log(perplexity):.4f}")
+
+    train(model, executor, mine, tell)
     fleet.util.barrier()
     evaluate("after")
     for word in ("fox", "kitchen"):

@@ -52,8 +52,10 @@ def test_the_public_names_of_api() -> None:
         "Condition",
         "Failure",
         "HangPolicy",
+        "HangStatus",
         "Job",
         "Mark",
+        "NodeRecord",
         "ObjectMeta",
         "OwnerReference",
         "PaddleJobSpec",
@@ -63,6 +65,7 @@ def test_the_public_names_of_api() -> None:
         "RoleStatus",
         "SchedulingPolicy",
         "Status",
+        "Usage",
         "World",
     ]
     assert all(hasattr(paddlejob.api, name) for name in paddlejob.api.__all__)

@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 from paddlejob.api import (
     Condition,
     Failure,
+    HangPolicy,
+    HangStatus,
     Job,
+    Mark,
     NodeRecord,
     ObjectMeta,
     PaddleJobSpec,
+    Progress,
     Role,
     RoleStatus,
     SchedulingPolicy,
@@ -28,7 +32,7 @@ from paddlejob.api import (
 from paddlejob.api import names as n
 from paddlejob.api.spec import CLEAN_POD_POLICIES, NETWORKS
 from paddlejob.api.status import ConditionType, Phase
-from paddlejob.core import ConfigMap, Pod, Refusal, Scheduling, Service, Unread
+from paddlejob.core import ConfigMap, Listening, Pod, Reading, Refusal, Said, Scheduling, Service, Unread
 from paddlejob.core.children import (
     Container,
     ContainerState,
@@ -98,6 +102,18 @@ node_records = st.builds(
     last_time=st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
     avoided_until=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
 )
+moments = st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon", ""])
+progresses = st.builds(
+    Progress,
+    at=moments,
+    summary=words,
+    step=bounds,
+    total=bounds,
+    speed=st.none() | st.floats(0, 10),
+    eta=st.none() | moments,
+    attempt=st.integers(0, 1),
+    begun=st.none() | st.builds(Mark, step=st.integers(0, 3), at=moments),
+)
 statuses = st.just(Status()) | st.builds(
     Status,
     phase=st.none() | phases,
@@ -123,6 +139,16 @@ statuses = st.just(Status()) | st.builds(
         completed=st.none() | st.just(EARLIER) | words,
     ),
     replacing=st.lists(words, max_size=2).map(tuple),
+    hang=st.none()
+    | st.builds(
+        HangStatus,
+        longest_pause=st.integers(-1, 100),
+        attempt=st.integers(0, 1),
+        since=st.none() | st.sampled_from([EARLIER, "2999-01-01T00:00:00Z", "soon"]),
+        worker=st.sampled_from(["train-worker-0", ""]),
+        line=words,
+    ),
+    hangs=st.integers(0, 1),
     usage=st.none()
     | st.builds(
         Usage,
@@ -131,6 +157,7 @@ statuses = st.just(Status()) | st.builds(
         amount=st.integers(-1, 3),
     ),
     nodes=st.lists(node_records, max_size=2).map(tuple),
+    progress=st.none() | progresses,
     conditions=st.lists(conditions, max_size=3).map(tuple),
     reason=words,
     failure=st.none() | st.builds(Failure, pod=words),
@@ -157,6 +184,10 @@ specs = st.builds(
     starting_deadline_seconds=st.none() | st.integers(1, 2**62),
     ttl_seconds_after_finished=st.none() | st.integers(0, 2**62),
     scheduling_policy=st.none() | st.none() | policies,
+    hang=st.none()
+    | st.builds(
+        HangPolicy, action=st.sampled_from(["Tell", "Restart"]), after_seconds=st.none() | st.integers(1, 2**31 - 1)
+    ),
     managed_by=st.sampled_from([None, None, None, n.OPERATOR, "another"]),
 )
 jobs = st.builds(
@@ -275,6 +306,24 @@ schedulings = st.builds(
     unread=st.dictionaries(
         st.sampled_from([kind.kind for kind in GROUPS.values()]), st.builds(Unread, words, words), max_size=2
     ),
+)
+seconds = st.integers(-(10**6), 10**6).map(lambda count: NOW + timedelta(seconds=count))
+readings = st.builds(
+    Reading,
+    at=seconds,
+    step=st.none() | st.integers(0, 10**15),
+    total=st.none() | st.integers(0, 10**15),
+    epoch=st.none() | st.integers(-1, 10**15),
+    epochs=st.none() | st.integers(0, 10**15),
+    loss=st.none() | st.floats(-1e15, 1e15),
+    speed=st.none() | st.floats(0, 1e15),
+    eta=st.none() | st.floats(0, 4e8),
+)
+saids = st.builds(
+    Said, at=seconds, readings=st.lists(readings, max_size=4).map(tuple), last=st.booleans(), unreadable=words
+)
+listenings = st.builds(
+    Listening, every=st.none() | st.sampled_from([timedelta(seconds=1), timedelta(seconds=15), timedelta(0)])
 )
 refusals = st.builds(
     Refusal,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddlejob.api import Job
+from paddlejob.api import HangPolicy, Job
 from paddlejob.api.names import ROLES
 from paddlejob.core import observe
 from paddlejob.core.environment import TRAINING_ROLES, pod_environment, shared_environment
@@ -228,3 +228,16 @@ def test_names_that_switch_the_launcher_are_never_set(job: JobBuilder) -> None:
 
 def test_every_role_has_a_word_that_paddle_knows() -> None:
     assert (*TRAINING_ROLES,) == ROLES
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        (COLLECTIVE.asking(hang=HangPolicy(after_seconds=600)), "660000"),
+        (COLLECTIVE.asking(hang=HangPolicy()), None),  # what is learned is not known yet
+        (a_ps_job().asking(hang=HangPolicy(after_seconds=600)), None),
+    ],
+)
+def test_collectives_wait_a_little_longer_than_the_watch(job: JobBuilder, expected: str | None) -> None:
+    made = {one["name"]: one.get("value") for one in pod_environment(job.build(), "worker", 0)}
+    assert made.get("PADDLE_PG_TIMEOUT") == expected

@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from paddlejob.api import Condition, Failure, Job, RoleStatus, Status
+from paddlejob.api import Condition, Failure, Job, RoleStatus, Status, Usage
 from paddlejob.api.status import Phase
 from paddlejob.core import JobEvent, Observed, Plan, Pod, observe, plan
 from tests.builders import (
@@ -52,6 +52,7 @@ def test_a_new_job_has_an_event_and_its_pods_are_made_servers_first() -> None:
         worker=RoleStatus(pending=2, ready="0/2"),
         start_time=NOW_TEXT,
         observed_generation=4,
+        usage=Usage(amount=4, state="waiting", since=NOW_TEXT),
         conditions=(
             Condition(
                 type="Running", status="False", reason="Pending", last_transition_time=NOW_TEXT, observed_generation=4

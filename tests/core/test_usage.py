@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddlejob.api import Status, Usage
@@ -110,6 +110,7 @@ def test_whoever_shows_it_adds_what_has_passed_since() -> None:
 MOMENTS = st.sampled_from(["turn", "wait", "start", "fail", "evict", "suspend", "resume", "second", "hour", "operator"])
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(MOMENTS, st.integers(0, 2)), max_size=40),
     st.sampled_from([TWO.asking(backoff_limit=2), a_ps_job().with_gloo(0), an_elastic_job()]),

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ from tests.kube.fake_server import Fault, a_status, bookmark, event, opened
 Json = dict[str, Any]
 NAMESPACE = "team"
 _PATH = re.compile(
-    r"/apis?(?:/[^/]+)?/v1\w*(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)(?:/(?P<name>[^/]+))?(?:/\w+)?"
+    r"/apis?(?:/[^/]+)?/v1\w*(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)(?:/(?P<name>[^/]+))?(?P<log>/log)?(?:/\w+)?"
 )
 
 
@@ -54,6 +55,7 @@ class FakeCluster:
         self._version = 100
         self._history: list[_Happened] = []
         self._changed = asyncio.Event()
+        self._logs: dict[str, list[str]] = {}
         self._faults: list[tuple[str, str, Fault]] = []
 
     def config(self) -> ClusterConfig:
@@ -72,6 +74,13 @@ class FakeCluster:
 
     def remove(self, plural: str, name: str) -> None:
         self._write("DELETED", plural, self._objects[plural, name])
+
+    def say(self, pod: str, *lines: str) -> None:
+        """The program of this pod prints something, now."""
+        for line in lines:
+            self._version += 1
+            now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+            self._logs.setdefault(pod, []).append(f"{now}.{self._version:09d}Z {line}")  # later than the one before
 
     def get(self, plural: str, name: str) -> Json:
         return self._objects.get((plural, name), {})
@@ -138,11 +147,20 @@ class FakeCluster:
         text = await request.read()
         method = "WATCH" if "watch" in request.query else request.method
         at = asyncio.get_running_loop().time()
-        return Call(method, found["plural"], found["name"] or "", msgspec.json.decode(text) if text else {}, at)
+        return Call(
+            method,
+            found["plural"] + (found["log"] or ""),
+            found["name"] or "",
+            msgspec.json.decode(text) if text else {},
+            at,
+        )
 
     async def _answer(self, request: web.Request, call: Call) -> web.StreamResponse:
         if call.method == "WATCH":
             return await self._watch(request, call.plural)
+        if call.plural == "pods/log":
+            said = "".join(f"{line}\n" for line in self._logs.get(call.name, [])[-int(request.query["tailLines"]) :])
+            return web.Response(body=said.encode()[: int(request.query["limitBytes"])])
         if call.method == "GET" and not call.name:
             items = [one for (plural, _), one in self._objects.items() if plural == call.plural]
             return _said(200, {"metadata": {"resourceVersion": str(self._version)}, "items": items})

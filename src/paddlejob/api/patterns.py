@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, cast
 
-# A pattern as long as any may be needs less, unless it explodes.
-MOST_MEMORY = 1 << 20
+# The time for a character grows with what a pattern becomes: so large, and no larger.
+MOST_MEMORY = 1 << 18
 
 
 class Match(Protocol):

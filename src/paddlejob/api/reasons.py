@@ -29,6 +29,7 @@ NOT_ADMITTED = "NotAdmitted"  # the queue of its gang has no room for it yet; th
 POD_GROUP_MISSING = "PodGroupMissing"  # its template names Volcano, and nobody has made its PodGroup
 SCHEDULER_MISSING = "SchedulerMissing"  # it is to be placed by a scheduler that is not installed here
 SCHEDULER_SILENT = "SchedulerSilent"  # the scheduler of its gang has said nothing of its pods
+HANGING = "Hanging"  # its training has not moved for longer than its own steps make likely; also why it started again
 ETCD_MISSING = "EtcdMissing"  # an elastic job, and neither it nor the operator names an etcd
 ETCD_ADDRESS = "EtcdAddress"  # its etcd is not given as ADDRESS:PORT
 ETCD_NOT_ALLOWED = "EtcdNotAllowed"  # its etcd is at an address to which the operator does not talk for a job

@@ -28,7 +28,6 @@ ProfileName = Literal[
     "paddleocr",
     "paddleseg",
     "paddledetection",
-    "paddlerec",
     "plain",
 ]
 NETWORKS: tuple[Network, ...] = get_args(Network)

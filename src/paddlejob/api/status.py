@@ -118,6 +118,16 @@ class Progress(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, 
     ] = None
 
 
+class HangStatus(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What is known of the pauses of the training, and of the one that is too long."""
+
+    longest_pause: Annotated[int, Meta(description="Seconds of the longest pause after which it moved on.")] = 0
+    attempt: Annotated[int, Meta(description="The attempt that hangs.")] = 0
+    since: Annotated[Time | None, Meta(description="Since when nothing has moved; not set while it moves.")] = None
+    worker: Annotated[str, Meta(description="The worker that fell silent first.")] = ""
+    line: Annotated[str, Meta(description="What it printed last.")] = ""
+
+
 Counted = Literal["accelerators", "pods"]
 UsageState = Literal["waiting", "starting", "training"]
 
@@ -176,6 +186,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     replacing: Annotated[
         tuple[str, ...], Meta(description="UIDs of the few pods that are being replaced while the others stay.")
     ] = ()
+    hang: HangStatus | None = None
     usage: Usage | None = None
     nodes: Annotated[
         tuple[NodeRecord, ...],

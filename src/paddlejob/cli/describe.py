@@ -23,7 +23,7 @@ from paddlejob.cli.output import (
 from paddlejob.cli.where import ANYWHERE, JobName, Where, at
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found, Place
-from paddlejob.places.words import age, document, mode, pod_word, restarts, why
+from paddlejob.places.words import age, document, far, mode, patience, pod_word, restarts, why
 from paddlejob.terminal import lines
 
 
@@ -62,8 +62,13 @@ def _page(found: Found, pods: Iterable[Pod], events: Iterable[Event]) -> Iterato
     if job.spec.roles:
         yield _head("Mode", _mode(job))
     yield _head("Age", _times(job))
-    if status.restarts or status.disruptions:
-        yield _head("Restarts", f"{status.restarts} after failures, {status.disruptions} after disruptions")
+    if status.progress is not None and (said := far(status.progress)):
+        yield _head("Progress", said)
+    if status.restarts or status.disruptions or status.hangs:
+        counts = f"{status.restarts} after failures, {status.disruptions} after disruptions, {status.hangs} after hangs"
+        yield _head("Restarts", counts)
+    if not status.finished and (said := patience(job)):
+        yield _head("Hang watch", said)
     if status.failure is not None:
         code = "" if status.failure.exit_code is None else f", exit code {status.failure.exit_code}"
         yield _head("Failure", f"{status.failure.pod}{code}, {status.failure.reason}")

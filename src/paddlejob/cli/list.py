@@ -13,7 +13,7 @@ from paddlejob.cli.output import Cell, Format, columns, console, note, phase_tex
 from paddlejob.cli.where import ANYWHERE, Where, run
 from paddlejob.errors import PaddleJobError
 from paddlejob.places.place import Found, Place
-from paddlejob.places.words import age, document, mode
+from paddlejob.places.words import age, document, left, mode
 
 
 def list_jobs(
@@ -63,11 +63,14 @@ def listed(place: Place, where: Where, everywhere: bool) -> str | None:
     return None if everywhere else where.namespace or place.listed
 
 
-def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False) -> Text:
+def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False, progress: bool | None = None) -> Text:
+    """`progress`: whether there are columns for it; otherwise where any job has some."""
     found = list(jobs)
+    told = any(one.job.status.progress for one in found) if progress is None else progress
     places = len({one.where for one in found}) > 1
     heads = ["NAME", "STATUS", "MODE", "PS", "WORKER", "AGE"]
     heads = [*(["WHERE"] if places else []), *(["NAMESPACE"] if namespaces else []), *heads]
+    heads = [*heads, *(["PROGRESS", "ETA"] if told else [])]
     rows: list[list[Cell]] = [[*heads, *(["RESTARTS", "REASON"] if wide else [])]]
     for one in found:
         rows.append(
@@ -75,6 +78,7 @@ def table(jobs: Iterable[Found], *, wide: bool = False, namespaces: bool = False
                 *([one.where.removeprefix("the ")] if places else []),
                 *([one.key.namespace] if namespaces else []),
                 *_cells(one),
+                *(_progress(one) if told else []),
                 *([str(one.job.status.restarts), one.job.status.reason] if wide else []),
             ]
         )
@@ -85,6 +89,11 @@ def _cells(found: Found) -> list[Cell]:
     meta, status = found.job.metadata, found.job.status
     roles = [one.ready if one else "" for one in (status.ps, status.worker)]
     return [meta.name, phase_text(found.phase), mode(found.job), *roles, age(meta.creation_timestamp or "")]
+
+
+def _progress(found: Found) -> list[Cell]:
+    progress = found.job.status.progress
+    return [progress.summary, left(progress)] if progress else ["", ""]
 
 
 def nothing(where: Where) -> str:

@@ -92,7 +92,7 @@ async def _screen(where: Where, everywhere: bool, output: Format | None) -> Asyn
             for one in (*news, *gone):
                 print(qualified(API_VERSION, KIND, one.key.name), flush=True)
         elif news or gone:
-            lines = table([*news, *gone], wide=wide, namespaces=everywhere).split("\n")
+            lines = table([*news, *gone], wide=wide, namespaces=everywhere, progress=True).split("\n")
             for line in lines[1 if shown else 0 :]:
                 show(line, to)
         shown.clear()

@@ -26,6 +26,10 @@ def operator(
         bool, Parameter(help="Act only while holding the lease.", negative="--no-leader-elect")
     ] = False,
     metrics_bind_address: Annotated[str, Parameter(help="Address of /metrics; 0 turns it off.")] = ":8080",
+    job_metrics: Annotated[
+        int,
+        Parameter(help="Tell speed, loss and progress of so many running jobs on /metrics.", validator=Number(gte=0)),
+    ] = 0,
     health_probe_bind_address: Annotated[str, Parameter(help="Address of /healthz and /readyz.")] = ":8081",
     kube_api_concurrency: Annotated[
         int, Parameter(help="Maximum number of API calls at a time.", validator=Number(gte=1))
@@ -35,6 +39,9 @@ def operator(
         SchedulingFlag, Parameter(help="Scheduler that places the pods of every job together or not at all.")
     ] = "none",
     port_range: Annotated[str, Parameter(help="LOW,HIGH: ports for jobs on the host network.")] = str(DEFAULT_RANGE),
+    progress: Annotated[
+        bool, Parameter(help="Read from the logs of running jobs how far they are; needs the right to.")
+    ] = False,
     etcd_server: Annotated[str | None, Parameter(help="ADDRESS:PORT of the etcd for elastic jobs.")] = None,
     allow_etcd_address: Annotated[
         tuple[str, ...],
@@ -58,11 +65,13 @@ def operator(
         namespaces=namespace,
         leader_elect=leader_elect,
         metrics_address=metrics_bind_address,
+        job_metrics=job_metrics,
         health_address=health_probe_bind_address,
         concurrency=kube_api_concurrency,
         log_format=log_format,
         scheduling=scheduling,
         port_range=ports,
+        progress=progress,
         etcd_server=etcd_server,
         allowed_etcds=allowed,
         kubeconfig=target.kubeconfig,

@@ -16,7 +16,7 @@ from paddlejob.cli.output import Cell, columns, console, show
 from paddlejob.cli.where import ANYWHERE, Where, at, run
 from paddlejob.core.usage import so_far
 from paddlejob.places.place import Found, Place
-from paddlejob.places.words import duration
+from paddlejob.places.words import span
 
 HEADS: tuple[Cell, ...] = ("NAME", "OF", "WAITING", "STARTING", "TRAINING", "LOST", "TOTAL")
 
@@ -61,7 +61,7 @@ def _table(used: Iterable[tuple[Found, Usage]], *, namespaces: bool) -> Text:
     for found, one in used:
         times = (one.waiting, one.starting, one.training, one.lost, total(one))
         where = [found.key.namespace] if namespaces else []
-        rows.append([*where, found.key.name, one.of, *map(duration, times)])
+        rows.append([*where, found.key.name, one.of, *map(span, times)])
     return columns(rows)
 
 

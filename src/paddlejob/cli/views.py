@@ -9,17 +9,19 @@ from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from paddlejob.cli.output import PHASES, Lines, show
 from paddlejob.local.following import Logs
 from paddlejob.local.state import State
-from paddlejob.places.words import pod_word, restarts, upcoming, uptime
+from paddlejob.places.words import far, pod_word, restarts, upcoming, uptime
 from paddlejob.terminal import plain
 
+BAR_WIDTH = 30
 STATES = {"running": "cyan", "succeeded": "green", "failed": "red"}
 
 
@@ -93,7 +95,8 @@ class LiveView(View):
         for pod, line in self._news(last_call=last_call):
             self._lines.show(pod, line)
         if self._state is not None:
-            self._live.update(Group(_title(self._state), self._table(self._state)), refresh=True)
+            shown: list[RenderableType] = [_title(self._state), *_progress(self._state), self._table(self._state)]
+            self._live.update(Group(*shown), refresh=True)
 
     def close(self) -> None:
         super().close()
@@ -114,6 +117,17 @@ class LiveView(View):
                 Text(plain(self._logs.last(pod.metadata.name)), "dim"),
             )
         return table
+
+
+def _progress(state: State) -> tuple[Table, ...]:
+    """A bar, as soon as the output of the job says how far it is."""
+    progress = state.job.status.progress
+    if progress is None:
+        return ()
+    row = Table.grid(padding=(0, 1))
+    bar = [] if progress.percent is None else [ProgressBar(completed=progress.percent, width=BAR_WIDTH)]
+    row.add_row(*bar, Text(plain(far(progress)), overflow="ellipsis", no_wrap=True))
+    return (row,)
 
 
 def _title(state: State) -> Text:

@@ -79,6 +79,8 @@ def _newly_counted(job: Job, status: Status, observed: Observed) -> Iterator[tup
     ended = status.phase == "Failed" and failure is not None and status.reason == failure.reason
     if failure and (ended or status.restarts > before.restarts) and failure.reason != reasons.TOO_MANY_COMEBACKS:
         yield "failures", (pod for pod in observed.pods if pod.metadata.name == failure.pod)
+    if failure and status.hangs > before.hangs:
+        yield "hangs", (pod for pod in observed.pods if pod.metadata.name == failure.pod)
     if status.disruptions > before.disruptions:
         yield "disruptions", (slot.pod for slot in observed.slots if slot.pod and is_of_its_node(slot.pod))
 

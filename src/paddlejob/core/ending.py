@@ -35,6 +35,12 @@ class Disrupted(msgspec.Struct, frozen=True):
     failure: Failure
 
 
+class Hung(msgspec.Struct, frozen=True):
+    """Nothing moves any more, and the job wants to be started over then."""
+
+    failure: Failure
+
+
 def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None:
     """The end that the world shows, None while there is none.
 
@@ -54,6 +60,8 @@ def judge(job: Job, observed: Observed) -> Completed | Failed | Disrupted | None
 
 def first_cause(job: Job, observed: Observed) -> Failure | None:
     """Of a failed job: the reported failure, or that of another pod which turns out to have failed before."""
+    if job.status.failure and job.status.failure.reason == reasons.HANGING:
+        return job.status.failure  # how its pods end now is our own doing
     failed = {pod.metadata.name: pod for pod in observed.pods if pod.state == "failed"}
     known = failed.get(job.status.failure.pod) if job.status.failure else None
     if known is None:

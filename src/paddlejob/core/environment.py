@@ -19,6 +19,7 @@ from paddlejob.core.template import asks_for_accelerator
 
 TRAINING_ROLES: dict[RoleName, str] = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
 GLOO_BY_HTTP = "3"
+PEERS_WAIT_LONGER = 60
 # How the key begins that only the ConfigMap of one attempt has.
 ENVIRONMENT_KEY = "PADDLE_JOB_ENVIRONMENT_"
 # Linux takes no longer "NAME=value" in a program's environment.
@@ -41,6 +42,9 @@ def pod_environment(job: Job, role: RoleName, index: int) -> list[EnvVar]:
     if job.spec.mode == "Collective" and not asks_for_accelerator(_template(job, role)):
         # Without an accelerator Paddle finds no backend by itself; with one, gloo would be chosen over NCCL.
         values["PADDLE_DISTRI_BACKEND"] = "gloo"
+    if job.spec.mode == "Collective" and job.spec.hang and job.spec.hang.after_seconds is not None:
+        # In milliseconds. The watch comes first: it knows which worker fell silent, Paddle only that one did.
+        values["PADDLE_PG_TIMEOUT"] = str((job.spec.hang.after_seconds + PEERS_WAIT_LONGER) * 1000)
     if ports := launcher_ports(job, index):
         values["PORT_RANGE"] = f"{ports.first}:{ports.last}"
     return [

@@ -55,7 +55,7 @@ def _makes_pods(job: Job, after: Status) -> bool:
 
 def _count(status: Status) -> int:
     """Tells one restart from the next: a replaced pod begins no new attempt."""
-    return status.restarts + status.disruptions + (status.world.comebacks if status.world else 0)
+    return status.restarts + status.disruptions + status.hangs + (status.world.comebacks if status.world else 0)
 
 
 def _stall_reason(status: Status) -> str:

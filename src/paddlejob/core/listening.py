@@ -42,6 +42,11 @@ def listen_to(pod: Pod) -> Listen:
     return Listen(pod.metadata.name, pod.metadata.uid, container.name, container.restart_count, last=pod.ended)
 
 
+def merged(*several: tuple[Listen, ...]) -> tuple[Listen, ...]:
+    """Each pod once."""
+    return tuple({one.uid: one for listens_ in several for one in listens_}.values())
+
+
 def speaker(observed: Observed) -> tuple[Pod, Said] | None:
     """The worker that said last how far the job is, and what it said."""
     telling = [one for one in heard(observed) if one[1].readings]

@@ -61,7 +61,8 @@ class Reading(msgspec.Struct, frozen=True):
     epoch: int | None = None
     epochs: int | None = None
     loss: float | None = None
-    """None also of a loss that is no number any more."""
+    diverged: bool = False
+    """The loss is no number any more."""
     metrics: Mapping[str, float] = {}
     speed: float | None = None
     """Steps a second, if the program says so itself."""
@@ -74,15 +75,20 @@ class Said(msgspec.Struct, frozen=True):
 
     at: datetime
     changed: datetime | None = None
-    """When its newest line was printed, or first seen where nobody says that; None: it has not printed any."""
+    """When its newest line was printed, or first seen where nobody says that; None: it has not printed any. What
+    Paddle's own libraries log does not count: some of their threads never stop."""
     lines: tuple[str, ...] = ()
     """The last few, newest last: plain text, cut where they are long."""
     readings: tuple[Reading, ...] = ()
     """The last ones of its life, newest last, also from lines that are not among `lines` any more."""
     error: str = ""
     """Why it could not be read this time; the rest is as it was before."""
+    unreadable: str = ""
+    """What is wrong with the pattern by which the job wants its lines to be read."""
     last: bool = False
     """Whether it had ended by then."""
+    stopped: bool = False
+    """Whether its processes are stopped, as by SIGSTOP: only on this machine anybody knows."""
 
 
 class Listening(msgspec.Struct, frozen=True):

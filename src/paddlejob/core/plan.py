@@ -24,13 +24,15 @@ from paddlejob.core.cleaning import clean
 from paddlejob.core.complaints import inquires_at, inquiries
 from paddlejob.core.conditions import conditions, with_stall
 from paddlejob.core.deadline import exceeded, next_deadline
-from paddlejob.core.ending import Completed, Disrupted, Failed, first_cause
+from paddlejob.core.ending import Completed, Disrupted, Failed, Hung, first_cause
 from paddlejob.core.events import events
+from paddlejob.core.hang import given_up, hang_failure, hang_listens, hang_looked_at, hang_stall, watched
 from paddlejob.core.inheriting import inherited, releases
-from paddlejob.core.listening import last_listens, listens, listens_at
+from paddlejob.core.listening import last_listens, listens, listens_at, merged
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
+from paddlejob.core.progress import progressed
 from paddlejob.core.refusals import Wish, is_permitted, permitted
 from paddlejob.core.remaining import remaining_stall, remaining_stalls_at
 from paddlejob.core.replace import remove, replaceable, replacing
@@ -42,6 +44,9 @@ from paddlejob.core.suspend import suspended
 from paddlejob.core.times import earliest, timestamp
 from paddlejob.core.ttl import expires_at, is_expired
 from paddlejob.core.usage import with_usage
+
+# What became of a pod that did not exit.
+HOW = {reasons.ADDRESS_CHANGED: "has another address", reasons.HANGING: "fell silent first"}
 
 
 def plan(job: Job, observed: Observed, now: datetime) -> Plan:
@@ -61,12 +66,13 @@ def _plan(job: Job, observed: Observed, now: datetime) -> Plan:
     status = with_usage(job, with_nodes(job, _status(job, life, observed, now), observed, now), now)
     timers = (starts_at(status), clears_at(status), next_deadline(job, status))
     looks = (inquires_at(observed, now), listens_at(observed, now), gang_looked_at(job, observed, now))
-    others = (life.wakes_at(job, observed), *looks, *_retries(observed, now))
+    hangs_at = hang_looked_at(job, status, observed, now)
+    others = (life.wakes_at(job, observed), hangs_at, *looks, *_retries(observed, now))
     return msgspec.structs.replace(
         _work(job, life, observed, status, now),
         events=events(job, status),
         inquiries=(*inquiries(observed, now), *gang_inquiries(job, observed, now)),
-        listens=listens(observed, now),
+        listens=merged(listens(observed, now), hang_listens(job, observed, now)),
         wake_at=earliest(now, *timers, *others),
     )
 
@@ -115,7 +121,7 @@ def _leave(job: Job) -> Plan:
 
 def _final(job: Job, observed: Observed, now: datetime) -> Status:
     """An end stays as it is; only what led to it may be seen later, and what keeps it from being cleaned up."""
-    cause, status = first_cause(job, observed), job.status
+    cause, status = first_cause(job, observed), msgspec.structs.replace(job.status, progress=progressed(job, observed))
     if cause is not None and cause != status.failure:
         status = _failed(status, cause)
         status = msgspec.structs.replace(status, conditions=conditions(job, "Failed", status.message, None, now))
@@ -148,16 +154,19 @@ def _status(job: Job, life: Life, observed: Observed, now: datetime) -> Status:
         observed_generation=job.metadata.generation,
         start_time=job.status.start_time or timestamp(now),
         next_attempt_time=believed(job.status, now),
+        progress=progressed(job, observed),
         **{name: life.counts(job, observed, name) for name, _ in job.spec.roles},
     )
-    base = life.remember(job, base, observed, now)
+    base = watched(job, life.remember(job, base, observed, now), observed)
     end = life.judge(job, base, observed, now)
     if isinstance(end, Completed):
         return _ended(job, _completed(base), now)
     if held := suspended(job, observed, base):
         cause = _leaving_stall(observed, now)
         return _explained(held, cause, conditions(job, "Suspended", "", cause, now))
-    if end is None:
+    if end is None and (cause_of_hang := hang_failure(job, base, observed, now)):
+        going_on = _broken(job, observed, given_up(base), Hung(cause_of_hang), now)
+    elif end is None:
         going_on = _going_on(job, life, observed, base, now)
     elif replaced := _replaced(job, observed, base, end.failure, now):
         going_on = _going_on(job, life, observed, replaced, now)
@@ -177,10 +186,11 @@ def _replaced(job: Job, observed: Observed, base: Status, cause: Failure, now: d
     return msgspec.structs.replace(counted, failure=cause if is_new else base.failure)
 
 
-def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted, now: datetime) -> Status:
-    """A pod is gone or failed, and cannot be replaced: start all again, or fail."""
+def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted | Hung, now: datetime) -> Status:
+    """A pod is gone or failed, and cannot be replaced, or all hang: start all again, or fail."""
     failed = _failed(base, end.failure)
-    again = None if replaceable(job, observed) else next_attempt(job, failed, end, now)
+    alone = not isinstance(end, Hung) and replaceable(job, observed)
+    again = None if alone else next_attempt(job, failed, end, now)
     if again is None:
         return _ended(job, failed, now)
     return msgspec.structs.replace(again, conditions=conditions(job, "Restarting", "", None, now))
@@ -189,7 +199,7 @@ def _broken(job: Job, observed: Observed, base: Status, end: Failed | Disrupted,
 def _going_on(job: Job, life: Life, observed: Observed, base: Status, now: datetime) -> Status:
     own = life.stall(job, observed)
     first = remaining_stall(observed, now) or spec_stall(job) or own or refusal_stall(observed.refusals)
-    cause = first or gang_stall(job, observed, now) or stall(job, observed)
+    cause = first or gang_stall(job, observed, now) or stall(job, observed) or hang_stall(base)
     current = "Pending" if waits(job, observed, now) else life.phase(job, base, observed)
     again = base.next_attempt_time is not None and current != "Running"
     start = starts_at(base)
@@ -224,7 +234,7 @@ def _completed(base: Status) -> Status:
 
 
 def _failed(base: Status, failure: Failure) -> Status:
-    how = "has another address" if failure.reason == reasons.ADDRESS_CHANGED else "was lost"
+    how = HOW.get(failure.reason, "was lost")
     if failure.exit_code is not None:
         how = f"failed with exit code {failure.exit_code}"
     why = bus_error.advice(failure)

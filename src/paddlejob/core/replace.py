@@ -37,7 +37,7 @@ def replacing(job: Job, base: Status, observed: Observed, now: datetime) -> Stat
     new = [pod for pod in broken if pod not in known][: MOST_AT_ONCE - len(known)]
     disrupted = [pod for pod in new if is_disrupted(pod)]
     failed = len(new) - len(disrupted)
-    if base.restarts + failed > job.spec.backoff_limit:
+    if base.restarts + base.hangs + failed > job.spec.backoff_limit:
         return None
     noted = after_lost_pods(base, disrupted, observed.pods, now) if disrupted else base
     start = not_before(now + backoff(base.restarts + failed - 1)) if failed else ""

@@ -1,7 +1,7 @@
 """Whole-job restarts: Paddle cannot take a lost member back, so all pods go and a new attempt begins.
 
-A failure of the program counts against backoffLimit, a disruption is counted apart. How long each waits stands in
-`backoff`.
+A failure of the program, or a hang, counts against backoffLimit, a disruption is counted apart. How long each waits
+stands in `backoff`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from paddlejob.api import Job, RoleStatus, Status
 from paddlejob.core.actions import Delete, delete
 from paddlejob.core.backoff import after_lost_attempt, backoff, in_a_row, not_before, starts_at
-from paddlejob.core.ending import Disrupted, Failed
+from paddlejob.core.ending import Disrupted, Failed, Hung
 from paddlejob.core.gang import old_groups
 from paddlejob.core.observe import Observed
 from paddlejob.core.times import LONG_AGO, moment
@@ -21,18 +21,23 @@ from paddlejob.core.times import LONG_AGO, moment
 BREATH = timedelta(seconds=2)
 
 
-def next_attempt(job: Job, base: Status, end: Failed | Disrupted, now: datetime) -> Status | None:
+def next_attempt(job: Job, base: Status, end: Failed | Disrupted | Hung, now: datetime) -> Status | None:
     """The status in which a new attempt waits for its start; None when no restart is left."""
     if isinstance(end, Disrupted):
         noted = after_lost_attempt(job, base, now)
         return _waiting(job, noted, disruptions=base.disruptions + 1)
-    if base.restarts < job.spec.backoff_limit:
-        start = not_before(now + backoff(base.restarts))
+    spent = base.restarts + base.hangs
+    if spent < job.spec.backoff_limit:
+        start = not_before(now + backoff(spent))
         # A long quiet run counts as one even if the program itself ended it.
         row = base.disruptions_in_a_row and in_a_row(job, base, now)
         noted = msgspec.structs.replace(base, next_attempt_time=start, disruptions_in_a_row=row)
-        return _waiting(job, noted, restarts=base.restarts + 1)
+        return _waiting(job, noted, **_counted(base, end))
     return None
+
+
+def _counted(base: Status, end: Failed | Hung) -> dict[str, int]:
+    return {"hangs": base.hangs + 1} if isinstance(end, Hung) else {"restarts": base.restarts + 1}
 
 
 def _waiting(job: Job, base: Status, **counted: int) -> Status:

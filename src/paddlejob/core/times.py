@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
+NEVER = datetime.max.replace(tzinfo=timezone.utc)
 # Nothing waits longer: beyond it the calendar ends, and a sum would raise.
 LONGEST = timedelta(days=365 * 100)
 
@@ -27,7 +28,7 @@ def after(start: datetime, seconds: int) -> datetime:
     try:
         return start + min(timedelta(seconds=seconds), LONGEST)
     except OverflowError:
-        return datetime.max.replace(tzinfo=timezone.utc)
+        return NEVER
 
 
 def earliest(now: datetime, *moments: datetime | None) -> datetime | None:

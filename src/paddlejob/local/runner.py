@@ -23,6 +23,7 @@ from paddlejob.core.usage import settled
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Endpoints
 from paddlejob.local.invocation import Surroundings
+from paddlejob.local.listening import OFTEN, Ears
 from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.processes import Supervisor
@@ -60,6 +61,8 @@ class Runner:
         self._stopping = False
         self._meetings = Meetings(surroundings.etcd)
         self._question: asyncio.Future[bool] | None = None
+        self._ears = Ears(self.job.spec.progress)
+        self._written: State | None = None
         self.machine = Machine(
             manifest, surroundings, endpoints.addresses, supervisor=supervisor, changed=self._due.set
         )
@@ -107,10 +110,13 @@ class Runner:
         for _ in range(MOST_TURNS):
             now = _now()
             known = self._meetings.known(self.job.metadata.uid)
-            made = plan(self.job, self.machine.observe(self.job, known), now)
+            seen = self.machine.observe(self.job, known)
+            made = plan(self.job, msgspec.structs.replace(seen, said=self._ears.known, listening=OFTEN), now)
             unchanged = made.status == self.job.status
             self.job = msgspec.structs.replace(self.job, status=made.status)
             self._events += [DatedEvent(timestamp(now), one.type, one.reason, one.note) for one in made.events]
+            for asked in made.listens:
+                self._ears.listen(asked, self.machine.pods[asked.name].training.log, now)
             for action in made.actions:
                 self.machine.do(action)
             for question in made.questions:
@@ -120,7 +126,7 @@ class Runner:
                 self.machine.stop()  # what it owns goes with it
             if made.wake_at is not None:
                 self._wake_in((made.wake_at - now).total_seconds())
-            if unchanged and not made.actions:
+            if unchanged and not made.actions and not made.listens:
                 break
         self._report()
 
@@ -156,7 +162,10 @@ class Runner:
             events=tuple(self._events),
             ended=ended,
         )
+        if state == self._written:
+            return  # somebody has listened, and nothing has changed
         self._folder.write(state)
+        self._written = state
         self._watching(state)
 
     async def _leave(self, listening: asyncio.Future[None]) -> None:

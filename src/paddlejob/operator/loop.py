@@ -28,6 +28,7 @@ from paddlejob.meeting import Meetings
 from paddlejob.operator.apply import Hands, refusal
 from paddlejob.operator.cache import Cache, wanted_pods
 from paddlejob.operator.inquiries import Inquiries
+from paddlejob.operator.listening import Ears
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
 from paddlejob.operator.reporting import Reporter
@@ -50,6 +51,7 @@ class Loop:
     metrics: Metrics
     meetings: Meetings
     inquiries: Inquiries
+    ears: Ears
     now: Callable[[], datetime]
     unreadable: Unreadable = field(default_factory=Unreadable)
     _uids: dict[Key, str] = field(default_factory=dict)
@@ -115,10 +117,14 @@ class Loop:
         while names := self.cache.doubts.about(job):
             await self.hands.find(job, names, now)
         seen = self.cache.gather(job, self.memory.refusals(job), self.meetings.known(job.metadata.uid))
-        complaints = self.inquiries.known(job.metadata.uid)
+        known = {
+            "complaints": self.inquiries.known(job.metadata.uid),
+            "said": self.ears.known(job.metadata.uid),
+            "listening": self.ears.listening(job),
+        }
 
         def look() -> Plan:
-            return plan(job, msgspec.structs.replace(seen(), complaints=complaints), now)
+            return plan(job, msgspec.structs.replace(seen(), **known), now)
 
         if wanted_pods(job) < PODS_FOR_A_THREAD:
             return look()
@@ -132,6 +138,7 @@ class Loop:
             self.hands.apply(job, planned, now, heard=partial(self._heard, key)),
             self._meet(key, job, planned),
             self._inquire(key, job, planned),
+            self._listen(key, job, planned),
             return_exceptions=True,
         )
         again, refused, *_ = outcomes
@@ -153,6 +160,10 @@ class Loop:
         if planned.inquiries:
             self.queue.add(key)
 
+    async def _listen(self, key: Key, job: Job, planned: Plan) -> None:
+        if planned.listens:
+            self.queue.add_after(key, await self.ears.listen(job, planned.listens))
+
     async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
         """Events go out before the status: a written status tells the next leader that its events were sent."""
         await self.hands.send_events(job, planned.events, now)
@@ -173,6 +184,7 @@ class Loop:
             self.memory.forget(previous)
             self.meetings.forget(previous)
             self.inquiries.forget(previous)
+            self.ears.forget(previous)
         if current is None:
             self._uids.pop(key, None)
             self.queue.forget(key)

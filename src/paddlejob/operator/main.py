@@ -31,6 +31,8 @@ from paddlejob.operator import logs
 from paddlejob.operator.apply import Gate, Hands
 from paddlejob.operator.cache import Cache
 from paddlejob.operator.inquiries import Inquiries
+from paddlejob.operator.job_metrics import JobMetrics
+from paddlejob.operator.listening import Ears
 from paddlejob.operator.loop import Loop
 from paddlejob.operator.memory import Memory
 from paddlejob.operator.metrics import Metrics
@@ -72,6 +74,8 @@ class Operator:
         self._queue: WorkQueue[Key] = WorkQueue()
         self._cache = Cache(self._queue.add_after, options.port_range, options.scheduling, on_defect=self._defect)
         self._metrics = Metrics(lambda: self._cache.jobs, lambda: self._queue.depth)
+        if options.job_metrics:
+            self._metrics.registry.register(JobMetrics(lambda: self._cache.jobs, options.job_metrics))
         # Whoever gets the lease at once need not read everything before that and again after it.
         self._campaigned = asyncio.Event()
         self._unreadable = Unreadable()
@@ -145,6 +149,7 @@ class Operator:
             metrics=self._metrics,
             meetings=meetings,
             inquiries=Inquiries(client, limiter, _utc_now),
+            ears=Ears(client, _utc_now, enabled=self._options.progress),
             now=_utc_now,
             unreadable=self._unreadable,
         )

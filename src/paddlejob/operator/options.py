@@ -17,11 +17,13 @@ class Options:
     namespaces: tuple[str, ...] = ()
     leader_elect: bool = False
     metrics_address: str = ":8080"
+    job_metrics: int = 0
     health_address: str = ":8081"
     concurrency: int = 64
     log_format: LogFormat = "text"
     scheduling: SchedulingFlag = "none"
     port_range: PortRange = DEFAULT_RANGE
+    progress: bool = False
     etcd_server: str | None = None
     allowed_etcds: tuple[IPv4Network, ...] = ()
     kubeconfig: str | None = None

@@ -10,10 +10,11 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from paddlejob.api import reasons
+from paddlejob.core.pauses import learned_budget
 from paddlejob.core.times import moment
 
 if TYPE_CHECKING:
-    from paddlejob.api import Job
+    from paddlejob.api import Job, Progress
     from paddlejob.core.children import Pod
     from paddlejob.places.place import Found, Json
 
@@ -31,7 +32,9 @@ def upcoming(job: Job) -> str:
     seconds = math.ceil((moment(at) - datetime.now(timezone.utc)).total_seconds()) if at else 0
     if seconds <= 0:
         return ""
-    return f"; starts again in {seconds} s (restart {job.status.restarts} of {job.spec.backoff_limit})"
+    return (
+        f"; starts again in {seconds} s (restart {job.status.restarts + job.status.hangs} of {job.spec.backoff_limit})"
+    )
 
 
 def unseen(job: Job) -> str:
@@ -46,22 +49,64 @@ def mode(job: Job) -> str:
     return job.status.mode or (job.spec.mode if job.spec.roles else "")
 
 
-def age(since: str) -> str:
-    """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
-    if not since:
+def far(progress: Progress) -> str:
+    """How far it is, in one line."""
+    steps = "" if progress.step is None else f"step {progress.step}"
+    if steps and progress.total is not None:
+        steps += f" of {progress.total}"
+    said = (
+        progress.summary if progress.summary != steps else "",
+        steps,
+        "" if progress.epoch is None else f"epoch {progress.epoch}",
+        "" if progress.loss is None else f"loss {progress.loss:.4g}",
+        *(f"{name} {value:.4g}" for name, value in progress.metrics.items()),
+        pace(progress),
+        left(progress) and f"{left(progress)} left",
+    )
+    return ", ".join(one for one in said if one)
+
+
+def pace(progress: Progress) -> str:
+    """Steps that take long are told by their time."""
+    if not progress.speed:
         return ""
-    return duration(int((datetime.now(timezone.utc) - moment(since)).total_seconds()))
+    return f"{progress.speed:.3g} steps/s" if progress.speed >= 1 else f"{1 / progress.speed:.3g} s/step"
 
 
-def duration(seconds: int) -> str:
-    """Likewise."""
-    seconds = max(0, seconds)
+def left(progress: Progress) -> str:
+    """How long it still takes, if it goes on like this."""
+    if progress.eta is None:
+        return ""
+    return span((moment(progress.eta) - datetime.now(timezone.utc)).total_seconds())
+
+
+def age(since: str) -> str:
+    return span((datetime.now(timezone.utc) - moment(since)).total_seconds()) if since else ""
+
+
+def span(time: float) -> str:
+    """As kubectl writes it: 45s, 4m4s, 3h12m, 2d4h."""
+    seconds = max(0, int(time))
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 2:
         return f"{seconds}s"
     if hours < 3:
         return f"{minutes}m{seconds % 60}s" if minutes < 10 else f"{minutes}m"
     return f"{hours}h{minutes % 60}m" if days < 2 else f"{days}d{hours % 24}h"
+
+
+def patience(job: Job) -> str:
+    """How long the job may stand still before it is told to hang, and what follows."""
+    asked, known = job.spec.hang, job.status.hang
+    if asked is None and known is None:
+        return ""
+    then = "restarts it" if asked is not None and asked.action == "Restart" else "says so"
+    if asked is not None and asked.after_seconds is not None:
+        return f"{then} when nothing has moved for {span(asked.after_seconds)}"
+    if known is None or not known.longest_pause:
+        return f"{then} when nothing moves; after how long is not known before some steps were read"
+    longest, budget = span(known.longest_pause), span(learned_budget(known.longest_pause))
+    return f"{then} when nothing has moved for {budget} (the longest pause so far was {longest})"
 
 
 def pod_word(pod: Pod) -> str:

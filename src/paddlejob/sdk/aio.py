@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from paddlejob.api import Job, Status, reasons
+from paddlejob.api import Job, Progress, Status, reasons
 from paddlejob.api.meta import Key
 from paddlejob.api.names import API_VERSION, KIND, ROLES
 from paddlejob.errors import Invalid, JobFailed, NotFound, NotSubmitted, Timeout
@@ -111,6 +111,10 @@ class AsyncPaddleJob(Written):
     async def status(self) -> Status:
         async with self._at_its_place() as (_, job):
             return job.status
+
+    async def progress(self) -> Progress | None:
+        """How far it is, as its own output says it: steps, loss, speed and when it will be at the end; or None."""
+        return (await self.status()).progress
 
     async def wait(self, timeout: float | None = None) -> Status:
         """Wait until the job has ended. Raises JobFailed if it failed or was stopped, Timeout if it takes too long."""

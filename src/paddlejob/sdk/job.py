@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from paddlejob.api import Status
+from paddlejob.api import Progress, Status
 from paddlejob.places.place import Description, Event, Line, LogsOf
 from paddlejob.sdk.aio import AsyncPaddleJob
 from paddlejob.sdk.blocking import blocking, iterating
@@ -71,6 +71,11 @@ class PaddleJob(Written):
     def status(self) -> Status:
         """The current status."""
         return blocking(self.aio.status())
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far it is, as its own output says it: steps, loss, speed and when it will be at the end; or None."""
+        return blocking(self.aio.progress())
 
     def wait(self, timeout: float | None = None) -> Status:
         """Wait until the job has ended. Raises JobFailed if it failed or was stopped, Timeout if it takes too long."""

@@ -24,6 +24,7 @@ from paddlejob.places.place import Place
 from paddlejob.places.words import as_yaml, document, without_managed_fields
 from paddlejob.ui.actions import Draft, Order, act, judge, place_of, submit
 from paddlejob.ui.board import Board
+from paddlejob.ui.curve import curve
 from paddlejob.ui.following import followed
 from paddlejob.ui.logs import download, log_batches, wanted_logs
 from paddlejob.ui.masking import masked
@@ -64,6 +65,7 @@ class PageServer:
             _get("/api/yaml", self._yaml),
             _get("/api/logs", self._logs),
             _get("/api/download", self._download),
+            _get("/api/curve", self._curve),
         ]
         if not self._options.read_only:
             found += [
@@ -116,6 +118,11 @@ class PageServer:
         place = place_of(self._places, at.place)
         job = (await place.get(Key(*at[1:]))).job
         return await download(request, place, job, wanted_logs(dict(request.query), follow=False))
+
+    async def _curve(self, request: web.Request) -> web.Response:
+        at = _at(request)
+        place = place_of(self._places, at.place)
+        return _json(await curve(place, (await place.get(Key(*at[1:]))).job))
 
     async def _check(self, request: web.Request) -> web.Response:
         return _json(await judge(self._places, await _read(request, Draft)))

@@ -12,6 +12,7 @@ import os
 PROC = "/proc"
 # A zombie, or one about to vanish: it runs nothing any more.
 ENDED = ("Z", "X")
+STOPPED = ("T", "t")
 # The field env_end of proc(5), counted from the state on: the address at which a program's environment ends, even one
 # without entries. 0 while the kernel is still loading the program.
 ENV_END, LOADING = 48, "0"
@@ -40,6 +41,12 @@ def is_alive(pid: int, started: str | None) -> bool:
     """
     now = start_time(pid)
     return now is not None and started in (None, now)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal, or a debugger, has stopped it; nobody can say where there is no /proc."""
+    stat = _stat(pid) if has_proc() else None
+    return stat is not None and stat[0] in STOPPED
 
 
 def children() -> dict[int, list[int]]:

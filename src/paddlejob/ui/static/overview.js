@@ -3,6 +3,7 @@
 import { h, redraw } from "./dom.js";
 import { age, clock, fully } from "./format.js";
 import { readable } from "./ansi.js";
+import { ProgressCard } from "./progress.js";
 import { drawTimeline } from "./timeline.js";
 import { named, t } from "./words.js";
 
@@ -16,13 +17,16 @@ export class Overview {
     this.timeline = h("section", { class: "card" });
     this.pods = h("section", { class: "card" });
     this.events = h("section", { class: "card" });
-    this.element = h("div", { class: "overview" }, this.failure, this.timeline, this.pods, this.events, this.facts);
+    this.progress = new ProgressCard();
+    this.element = h("div", { class: "overview" },
+      this.failure, this.progress.element, this.timeline, this.pods, this.events, this.facts);
   }
 
   /** @param {Details} job */
   take(job) {
     this.takeFacts(job);
     this.takeFailure(job);
+    this.progress.take(job);
     // While it runs, its end moves on.
     const moving = job.row.over ? 0 : Math.floor(Date.now() / 1000);
     redraw(this.timeline, [job.moments, job.pods, moving, job.row.phase], () => drawTimeline(job));
