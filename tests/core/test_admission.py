@@ -70,27 +70,37 @@ def test_a_group_that_is_not_admitted_holds_the_pods_back_and_says_so() -> None:
     assert stalled.status == "True"
 
 
-def test_its_conditions_and_then_its_events_tell_why() -> None:
-    group = a_volcano_group(GANG.build(), "Pending")
-    assert look(GANG, group, said="queue resource quota insufficient").status.message == (
-        "PodGroup train: queue resource quota insufficient"
-    )
-    worded = a_volcano_group(GANG.build(), "Pending", message="too few nodes")
-    assert look(GANG, worded, said="queue resource quota insufficient").status.message == (
-        "PodGroup train: too few nodes"
-    )
+NO_PODS_YET = "4/0 tasks in gang unschedulable: pod group is not ready, 4 minAvailable"
 
 
-def test_events_of_a_group_are_read_when_it_is_not_admitted_soon_and_does_not_say_why() -> None:
+def test_its_events_and_then_its_conditions_tell_why() -> None:
+    """Volcano says of every group without pods that they are missing, and in events why it is not admitted."""
     group = a_volcano_group(GANG.build(), "Pending")
+    full = "PodGroup train: queue resource quota insufficient"
+    assert look(GANG, group, said="queue resource quota insufficient").status.message == full
+    worded = a_volcano_group(GANG.build(), "Pending", message=NO_PODS_YET)
+    assert look(GANG, worded).status.message == f"PodGroup train: {NO_PODS_YET}"
+    assert look(GANG, worded, said="").status.message == f"PodGroup train: {NO_PODS_YET}"
+    assert look(GANG, worded, said="queue resource quota insufficient").status.message == full
+
+
+@pytest.mark.parametrize("message", ["", NO_PODS_YET], ids=["silent", "worded"])
+def test_events_of_a_group_are_read_when_it_is_not_admitted_soon(message: str) -> None:
+    group = a_volcano_group(GANG.build(), "Pending", message=message)
     assert (look(GANG, group).inquiries, look(GANG, group).wake_at) == ((), NOW + timedelta(seconds=2))
     (asked,) = look(GANG, group, seconds=2).inquiries
     assert (asked.name, asked.uid) == ("train", group.metadata.uid)
     later = look(GANG, group, seconds=3, said="full")
     assert (later.inquiries, later.wake_at) == ((), NOW + timedelta(seconds=10))
-    worded = a_volcano_group(GANG.build(), "Pending", message="too few nodes")
-    assert not look(GANG, worded, seconds=60).inquiries
-    assert not look(GANG, a_volcano_group(GANG.build()), seconds=60).inquiries
+    assert not look(GANG, a_volcano_group(GANG.build(), message=message), seconds=60).inquiries
+
+
+def test_what_events_said_before_a_group_was_admitted_does_not_count() -> None:
+    job = GANG.build()
+    admitted = a_volcano_group(job, message="2/2 tasks in gang unschedulable")
+    assert look(GANG, admitted, *waiting(job), said="queue resource quota insufficient").status.message == (
+        "PodGroup train: 2/2 tasks in gang unschedulable"
+    )
 
 
 def test_an_admitted_group_whose_pods_do_not_fit_says_so() -> None:

@@ -85,10 +85,10 @@ def _holds_back(gang: Gang, unread: Unread) -> bool:
 
 
 def _unexplained(job: Job, observed: Observed) -> Iterator[tuple[Group, datetime]]:
-    """A group that is not admitted and does not say why, and when its events should be read next."""
+    """A group that is not admitted, and when its events should be read next: its conditions do not say why."""
     gang = gang_of(job, observed.scheduling)
     group = group_of(job, gang, observed) if gang else None
-    if group is not None and not group.admitted and group.words is None:
+    if group is not None and not group.admitted:
         made = moment(group.metadata.creation_timestamp or "")
         yield group, next_inquiry(observed.complaints.get(group.metadata.uid), made + FIRST)
 
@@ -97,7 +97,8 @@ def _waiting(gang: Gang, group: Group, observed: Observed) -> Stall | None:
     kind, words, said = group.kind.partition(".")[0], group.words, observed.complaints.get(group.metadata.uid)
     if not group.waits or (words is None and said is None):
         return None  # nothing holds it up, or its events are read in a moment
-    text = (words.message if words else "") or (said.message if said else "")
+    told = said.message if said and not group.admitted else ""
+    text = told or (words.message if words else "")
     text = text or f"{gang.scheduler} has not admitted it yet: does it run, and is its queue open?"
     reason = reasons.UNSCHEDULABLE if group.admitted and gang.scheduler != "kueue" else reasons.NOT_ADMITTED
     return Stall(reason, f"{kind} {group.metadata.name}: {text}")
