@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import signal
 import socket
@@ -63,12 +64,16 @@ class Served:
             connection.endheaders(body.encode() if body is not None else None)
             answer = connection.getresponse()
             stream = answer.headers.get("Content-Type") == "text/event-stream"
-            body = answer.read1() if stream else answer.read()
-            while stream and b"\ndata:" not in body and (more := answer.read1()):
-                body += more
-            return Answer(answer.status, dict(answer.headers), body.decode())
+            text = (answer.read1() if stream else answer.read()).decode()
+            while stream and "\ndata:" not in text and (more := answer.read1()):
+                text += more.decode()
+            return Answer(answer.status, dict(answer.headers), text)
         finally:
             connection.close()
+
+    def act(self, order: Mapping[str, object]) -> Answer:
+        body = json.dumps(order)
+        return self.ask("POST", "/api/act", body, Cookie=self.cookie(), Content_Type="application/json")
 
     def raw(self, request: bytes) -> bytes:
         """The beginning of the answer to what may be no request at all."""

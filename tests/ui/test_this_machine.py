@@ -9,9 +9,7 @@ import pytest
 
 from tests.cluster.waiting import wait_until
 from tests.ui.browser import Visitor
-from tests.ui.conftest import Visit
 from tests.ui.laptop import Laptop
-from tests.ui.served import Served, serving
 
 GOOD = """apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
@@ -247,32 +245,8 @@ def test_everything_can_be_reached_by_keyboard(page: Visitor) -> None:
     page.page.get_by_label("Search jobs").fill("")
 
 
-def test_a_server_that_went_away_is_told_and_comes_back(laptop: Laptop, tmp_path: Path, visit: Visit) -> None:
-    with serving(laptop.env, tmp_path) as shown:
-        page = visit(shown.address)
-        page.page.get_by_role("link", name="hello", exact=True).wait_for()
-    page.sees("The server does not answer.")
-
-
 @pytest.mark.parametrize("command", [("ui", "--port", "70000"), ("ui", "--host", "203.0.113.9")])
 def test_an_address_that_cannot_be_had_is_told_in_one_line(laptop: Laptop, command: tuple[str, ...]) -> None:
     done = laptop.bench.paddlejob(*command, "--no-browser")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-
-
-def test_a_hidden_page_asks_for_nothing(served: Served, visit: Visit) -> None:
-    """Browsers open six connections to a server at most: a page in the background must hold none."""
-    pages = [visit(served.address) for _ in range(2)]
-    pages[0].page.get_by_role("link", name="hello", exact=True).wait_for()
-    hide = """hidden => {
-      Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }"""
-    pages[0].page.evaluate(hide, True)
-    asked: list[str] = []
-    pages[0].page.on("request", lambda one: asked.append(one.url))
-    pages[1].job("hello")
-    assert asked == []
-    with pages[0].page.expect_request("**/api/jobs"):
-        pages[0].page.evaluate(hide, False)
