@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.cluster.waiting import wait_until
+from tests.cluster.waiting import TIMEOUT, wait_until
 
 ADDRESS = re.compile(r"http://\S+/\?token=(\S+)")
 
@@ -53,7 +53,7 @@ class Served:
 
     def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
         """One request, exactly as given; header names are written with underscores. Of a stream, the first message."""
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.putrequest(method, path, skip_host="Host" in named)
@@ -78,7 +78,7 @@ class Served:
     def raw(self, request: bytes) -> bytes:
         """The beginning of the answer to what may be no request at all."""
         host, _, port = self.host.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=20) as connection:
+        with socket.create_connection((host, int(port)), timeout=TIMEOUT) as connection:
             connection.sendall(request)
             return connection.recv(65536)
 
@@ -100,7 +100,7 @@ def serving(env: Mapping[str, str], folder: Path, *args: str, browser: bool = Fa
         assert found is not None
         yield Served(found[0], process.pid, said)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0, said.read_text()
+        assert process.wait(timeout=TIMEOUT) == 0, said.read_text()
         assert "Traceback" not in said.read_text(), said.read_text()
     finally:
         process.kill()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.cli.kubelet import Kubelet
 from tests.cli.person import Person
-from tests.cluster.waiting import wait_until
+from tests.cluster.waiting import TIMEOUT, wait_until
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, a_job, a_role
 from tests.ui.conftest import Visit
@@ -40,7 +40,7 @@ def stream(served: Served, cookie: str, path: str) -> Iterator[socket.socket]:
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect((host, int(port)))
-        connection.settimeout(60)
+        connection.settimeout(TIMEOUT)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {served.host}\r\nCookie: {cookie}\r\n\r\n".encode())
         assert b"200 OK" in connection.recv(64)
         yield connection
