@@ -28,6 +28,8 @@ class Kubelet:
         self._lines: dict[str, list[tuple[str, str]]] = {}
         self._ended: set[str] = set()
         self._cuts = 0
+        self.told: list[int] = []
+        """Of each answer, how many lines were taken."""
         self._closed = False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -94,6 +96,8 @@ class Kubelet:
         cuts, lines = self._cuts, self._lines.setdefault(pod, [])
         at = max(0, len(lines) - int(asked["tailLines"])) if "tailLines" in asked else 0
         since = asked.get("sinceTime", "")
+        number = len(self.told)
+        self.told.append(0)
         while not self._closed:
             over = pod in self._ended or self._lines.get(pod) is not lines
             for stamp, line in lines[at:]:
@@ -102,6 +106,7 @@ class Kubelet:
                     text = f"{stamp} {line}\n" if asked.get("timestamps") == "true" else f"{line}\n"
                     to.write(b"%x\r\n%s\r\n" % (len(text.encode()), text.encode()))
                     to.flush()
+                self.told[number] += 1
             at = len(lines)
             if self._cuts != cuts:
                 return  # without the last chunk: cut

@@ -11,7 +11,8 @@ import yaml
 
 from paddlejob import PaddleJob, errors
 from paddlejob.errors import Invalid
-from paddlejob.local.state import Folder
+from paddlejob.local.state import Folder, Reader, State
+from tests.builders import a_job
 from tests.local.workbench import Workbench, a_role
 
 STRAY = ("../x", "..", ".", "", "a/b", "/tmp", "A", "a.b", "-a", "a-", "*", "a\n", "a" * 64, "a\0", "[a]")
@@ -104,3 +105,22 @@ def test_a_phase_of_another_version_hides_nothing_of_a_job(bench: Workbench) -> 
     file.write_bytes(file.read_bytes().replace(b'"phase":"Completed"', b'"phase":"Succeed"'))
     assert "Status:     Completed" in bench.paddlejob("describe", "good", "--local").stdout
     assert bench.paddlejob("delete", "good", "--local").returncode == 0
+
+
+def test_who_looks_again_reads_what_was_written_meanwhile_and_nothing_else(tmp_path: Path) -> None:
+    def state(pid: int) -> State:
+        return State(job=a_job().build(), file="", pid=pid, start_time=None, ended=True)
+
+    folder, reader = Folder(tmp_path), Reader()
+    assert reader.read(folder) is None
+    folder.write(state(1))
+    first = reader.read(folder)
+    assert first == state(1)
+    assert reader.read(folder) is first
+    folder.write(state(2))
+    second = reader.read(folder)
+    assert second == state(2)
+    reader.forget_others(set())
+    assert reader.read(folder) is not second
+    (tmp_path / "state.json").unlink()
+    assert reader.read(folder) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import signal
 import socket
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.cluster.waiting import wait_until
+from tests.cluster.waiting import TIMEOUT, wait_until
 
 ADDRESS = re.compile(r"http://\S+/\?token=(\S+)")
 
@@ -52,7 +53,7 @@ class Served:
 
     def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
         """One request, exactly as given; header names are written with underscores. Of a stream, the first message."""
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.putrequest(method, path, skip_host="Host" in named)
@@ -63,17 +64,21 @@ class Served:
             connection.endheaders(body.encode() if body is not None else None)
             answer = connection.getresponse()
             stream = answer.headers.get("Content-Type") == "text/event-stream"
-            body = answer.read1() if stream else answer.read()
-            while stream and b"\ndata:" not in body and (more := answer.read1()):
-                body += more
-            return Answer(answer.status, dict(answer.headers), body.decode())
+            text = (answer.read1() if stream else answer.read()).decode()
+            while stream and "\ndata:" not in text and (more := answer.read1()):
+                text += more.decode()
+            return Answer(answer.status, dict(answer.headers), text)
         finally:
             connection.close()
+
+    def act(self, order: Mapping[str, object]) -> Answer:
+        body = json.dumps(order)
+        return self.ask("POST", "/api/act", body, Cookie=self.cookie(), Content_Type="application/json")
 
     def raw(self, request: bytes) -> bytes:
         """The beginning of the answer to what may be no request at all."""
         host, _, port = self.host.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=20) as connection:
+        with socket.create_connection((host, int(port)), timeout=TIMEOUT) as connection:
             connection.sendall(request)
             return connection.recv(65536)
 
@@ -95,7 +100,7 @@ def serving(env: Mapping[str, str], folder: Path, *args: str, browser: bool = Fa
         assert found is not None
         yield Served(found[0], process.pid, said)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0, said.read_text()
+        assert process.wait(timeout=TIMEOUT) == 0, said.read_text()
         assert "Traceback" not in said.read_text(), said.read_text()
     finally:
         process.kill()

@@ -240,7 +240,8 @@ def test_a_browser_that_we_start_gets_an_address_that_opens_once(laptop: Laptop,
     browser.chmod(0o755)
     env = {**laptop.env, "DISPLAY": ":0", "BROWSER": f"{browser} %s"}
     with serving(env, tmp_path, browser=True) as shown:
-        opened = wait_until(lambda: (tmp_path / "opened").exists() and (tmp_path / "opened").read_text().strip())
+        wait_until((tmp_path / "opened").exists)
+        opened = (tmp_path / "opened").read_text().strip()
         assert shown.token not in opened
         path = opened.removeprefix(f"http://{shown.host}")
         assert [shown.ask("GET", path).status for _ in range(2)] == [303, 403]

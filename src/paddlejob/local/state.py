@@ -8,7 +8,7 @@ first to look removes it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -216,14 +216,48 @@ def clear_up(state: State) -> None:
         sweep(state.token, set())
 
 
-def folders(base: Path, namespace: str | None = None, *, expiring: bool = False) -> Iterator[tuple[Folder, State]]:
+class Reader:
+    """Reads states, for whoever looks again and again: only those that were written since its last look."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[int, int], State | None]] = {}
+
+    def forget_others(self, paths: Set[Path]) -> None:
+        self._known = {path: one for path, one in self._known.items() if path in paths}
+
+    def read(self, folder: Folder) -> State | None:
+        """A state is replaced as a whole: then it is another file."""
+        try:
+            found = (folder.path / FILE).stat()
+        except OSError:
+            self._known.pop(folder.path, None)
+            return folder.read()
+        stamp = (found.st_ino, found.st_mtime_ns)
+        before, state = self._known.get(folder.path, (None, None))
+        if before != stamp:
+            state = folder.read()
+            self._known[folder.path] = (stamp, state)
+        return state
+
+
+def folders(
+    base: Path, namespace: str | None = None, *, expiring: bool = False, reader: Reader | None = None
+) -> Iterator[tuple[Folder, State]]:
     """All local jobs, in order of namespace and name; `expiring`: also those that are just removed."""
     within = "*" if namespace is None else _label("namespace", namespace)
-    for path in sorted(base.glob(f"{within}/*/{FILE}")):
+    reader = reader or Reader()
+    paths = sorted(base.glob(f"{within}/*/{FILE}"))
+    reader.forget_others({path.parent for path in paths})
+    for path in paths:
         folder = Folder(path.parent)
-        last = folder.read() if expiring else None
-        if state := folder.look() or last:
-            yield folder, state
+        state = reader.read(folder)
+        if state is None:
+            continue
+        if state.expired:
+            folder.remove(state)
+            if not expiring:
+                continue
+        yield folder, state
 
 
 def find(base: Path, namespace: str, name: str) -> tuple[Folder, State]:

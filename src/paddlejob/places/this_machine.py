@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from paddlejob.core.children import Pod
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.state import NAMESPACE, Folder, State, explained, find, folders, root
+from paddlejob.local.state import NAMESPACE, Folder, Reader, State, explained, find, folders, root
 from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.places.place import (
     Bar,
@@ -107,11 +108,11 @@ class ThisMachine:
 
     async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
         known: dict[Key, Found | None] = {Key(namespace or NAMESPACE, name): None} if name else {}
-        first = True
+        first, reader = True, Reader()
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 with explained():  # whoever waits for a job's end sees it, though it expires in that moment
-                    seen = (_found(*one) for one in folders(_root(), namespace, expiring=True))
+                    seen = (_found(*one) for one in folders(_root(), namespace, expiring=True, reader=reader))
                     now: dict[Key, Found | None] = {one.key: one for one in seen if name in (None, one.key.name)}
                 now = {**dict.fromkeys(known), **now}
                 for key, one in now.items():
@@ -193,13 +194,18 @@ class ThisMachine:
 
 
 async def _looks() -> AsyncGenerator[None, None]:
-    """Ticks at once and then every PAUSE: a state file is polled, because its writer notifies nobody."""
+    """Ticks at once and then every PAUSE: a state file is polled, because its writer notifies nobody.
+
+    Of hundreds of jobs a look costs more: then it comes so much later that looking takes a tenth of a core at most.
+    """
+    began = time.thread_time()
     yield
     await loop()
     from asyncio import sleep  # noqa: PLC0415 - a look needs no event loop
 
     while True:
-        await sleep(PAUSE)
+        await sleep(max(PAUSE, 9 * (time.thread_time() - began)))
+        began = time.thread_time()
         yield
 
 

@@ -80,6 +80,7 @@ export const columns = [
     show(cell, row) {
       const { restarts, disruptions } = row;
       say(cell, restarts + disruptions ? `${restarts}${disruptions ? ` + ${disruptions}` : ""}` : "–");
+      cell.toggleAttribute("data-none", !(restarts + disruptions));
       cell.title = t("disruptions", { restarts, disruptions });
     },
     needed: (rows) => rows.some((row) => row.restarts + row.disruptions),

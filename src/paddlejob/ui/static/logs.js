@@ -140,7 +140,7 @@ export class LogView {
       h("option", { value: "" }, t("logs.start.all")),
       ...numbers.map((n) => h("option", { value: n }, t("logs.start.one", { n }))),
     ]);
-    const n = lines.lines.length;
+    const n = lines.printed;
     say(this.count, t(this.over ? "logs.end" : lines.dropped ? "logs.dropped" : "logs.lines", { n: n.toLocaleString() }));
     say(this.found, !lines.sought ? "" : lines.matches.length
       ? t("logs.matches", { at: this.match + 1, n: lines.matches.length.toLocaleString() }) : t("logs.matches.none"));
