@@ -17,7 +17,7 @@ STEPS = int(os.environ["STEPS"])
 SECONDS = 0.4
 
 
-def train(model: Any, executor: Any, files: list[str]) -> int:
+def train(model: Any, executor: Any, files: list[str], *_: Any) -> int:
     dataset = paddle.distributed.InMemoryDataset()
     inputs = [model.numbers, *model.slots, model.click]
     dataset.init(batch_size=50, thread_num=1, pipe_command="cat", use_var=inputs)

@@ -107,11 +107,11 @@ def outcomes(paddle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     bench = Workbench(tmp_path_factory.mktemp("hangs"))
     bench.env["PADDLEJOB_PYTHON"] = str(paddle)
     try:
-        with ThreadPoolExecutor(2) as hands:
+        with ThreadPoolExecutor(len(WAYS)) as hands:
             made = {
                 f"{name}-{word}": hands.submit(suffer, bench, f"{name}-{word}", way, restart=word == "restarted")
-                for name, way in WAYS.items()
                 for word in ("told", "restarted")
+                for name, way in WAYS.items()
             }
         yield {name: one.result() for name, one in made.items()}
     finally:

@@ -83,8 +83,8 @@ class Watching:
     """One worker that runs a program, and somebody who listens to it every `pause` seconds, as an operator would."""
 
     def __init__(self, program: Program, pause: float, deaf: random.Random | None) -> None:
-        self.lines = [at for at, _ in program.told(A_DAY)]
-        steps = [step for _, step in program.told(A_DAY)]
+        told = program.told(A_DAY)
+        self.lines, steps = [at for at, _ in told], [step for _, step in told]
         total = program.epoch * (steps[-1] // program.epoch + 2) if program.epoch and steps else None
         epochs = total // program.epoch if total else None
         self.readings = [
