@@ -22,6 +22,7 @@ EVERYTHING: Json = {
     "replicas": 3,
     "namespaces": ["team-a", "team-b"],
     "scheduling": {"default": "volcano", "rights": ["kueue", "volcano"]},
+    "progress": True,
     "etcd": {"server": "10.0.0.7:2379", "allowedAddresses": ["169.254.0.7", "127.0.0.0/8"]},
     "portRange": "30000,31000",
     "concurrency": 16,
@@ -94,6 +95,9 @@ def test_lint_finds_nothing(helm: Helm, values: Json) -> None:
     assert "[WARNING]" not in said
 
 
+OWN_RIGHTS = ("", "-volcano", "-kueue", "-progress")
+
+
 def test_everything_at_once(helm: Helm) -> None:
     objects = helm.template(EVERYTHING)
     deployment = one(objects, "Deployment")
@@ -109,6 +113,7 @@ def test_everything_at_once(helm: Helm) -> None:
         "--namespace=team-a",
         "--namespace=team-b",
         "--scheduling=volcano",
+        "--progress",
         "--etcd-server=10.0.0.7:2379",
         "--allow-etcd-address=169.254.0.7",
         "--allow-etcd-address=127.0.0.0/8",
@@ -128,7 +133,7 @@ def test_everything_at_once(helm: Helm) -> None:
     }
     assert roles == {
         ("paddle-system", "paddle-operator-lease"),
-        *((where, f"paddle-operator{of}") for where in ("team-a", "team-b") for of in ("", "-volcano", "-kueue")),
+        *((where, f"paddle-operator{of}") for where in ("team-a", "team-b") for of in OWN_RIGHTS),
         *((None, f"paddle-operator-{of}-paddle-system") for of in ("volcano", "kueue")),
     }
     monitor, rule = one(objects, "ServiceMonitor"), one(objects, "PrometheusRule")
@@ -145,6 +150,13 @@ def test_the_rights_for_schedulers_are_those_of_their_manifests(helm: Helm) -> N
     found = by_name(helm.template({"scheduling": {"rights": SCHEDULERS}}))
     held = by_name(deployed(*(f"v1/scheduling-{name}.yaml" for name in SCHEDULERS)))
     assert {key: found[key] for key in held} == held
+
+
+def test_the_right_to_read_logs_is_that_of_its_manifest(helm: Helm) -> None:
+    held = by_name(deployed("v1/progress.yaml"))
+    found = by_name(helm.template({"progress": True}))
+    assert {key: found[key] for key in held} == held
+    assert not held.keys() & by_name(helm.template({})).keys()
 
 
 def test_for_some_namespaces_only_definitions_are_read_cluster_wide(helm: Helm) -> None:
