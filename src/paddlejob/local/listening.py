@@ -14,7 +14,7 @@ from paddlejob.profiles.ear import Ear
 OFTEN = Listening(every=timedelta(seconds=1))
 
 
-class Ears:
+class LocalEars:
     """One for every life of a container."""
 
     def __init__(self, policy: ProgressPolicy | None) -> None:
