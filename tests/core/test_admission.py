@@ -214,8 +214,10 @@ def test_pods_under_kueue_are_made_at_once_and_tell_what_they_can() -> None:
 
 def test_an_elastic_job_cannot_be_queued() -> None:
     job = an_elastic_job().labelled({n.LABEL_QUEUE: "gold"})
-    made = look(job)
-    assert (made.creates, made.status.reason) == ((), "NotSupported")
+    one = a_pod().of(job.build(), "worker", 0).build()
+    for pods in ((), (one,)):
+        made = look(job, *pods)
+        assert (made.creates, made.status.reason) == ((), "NotSupported")
 
 
 def test_a_gated_pod_that_somebody_deletes_starts_the_whole_job_over() -> None:

@@ -57,7 +57,9 @@ def test_who_reads_slowly_slows_down_the_reading(
     role["template"]["spec"]["nodeSelector"] = {"test.paddlejob/talks": "true"}
     desk.submit(a_job("talk", worker=role))
     desk.in_phase("talk", "Running")
-    kubelet.says(f"{desk.namespace}/talk-worker-0", *["a line of a log that is rather long, " * 190] * LINES, "the last")
+    kubelet.says(
+        f"{desk.namespace}/talk-worker-0", *["a line of a log that is rather long, " * 190] * LINES, "the last"
+    )
     with serving(person.env, tmp_path) as served:
         cookie = served.cookie()
         path = f"~/api/logs?place=cluster&namespace={desk.namespace}&name=talk"

@@ -55,7 +55,7 @@ export class ProgressCard {
     this.asked = Date.now();
     this.read = at;
     try {
-      const points = /** @type {Point[]} */ (await ask(pathOf("/api/curve", job.row)));
+      const points = /** @type {Point[]} */ (await ask(pathOf("api/curve", job.row)));
       redraw(this.curves, points, () => [
         curve(t("curve.loss"), points.map((one) => [one.step, one.loss])),
         curve(t("curve.speed"), points.map((one) => [one.step, one.speed])),
