@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from paddlejob.core import Listen
-from paddlejob.local.listening import Ears
+from paddlejob.local.listening import LocalEars
 from paddlejob.local.supervisor.proc import CONTAINER_MARK, is_stopped
 from tests.builders import NOW
 from tests.cluster.waiting import wait_until
@@ -42,14 +42,14 @@ def test_a_job_is_followed_to_its_end(bench: Workbench) -> None:
 def test_a_bar_is_read_before_its_line_ends(tmp_path: Path) -> None:
     log = tmp_path / "pod.paddle.log"
     log.write_text("Epoch 1/2\n\rstep  5/10 [=====>....] - loss: 0.5 - ETA: 1s - 5ms/step\b\b\b")
-    ears, asked = Ears(None), Listen("pod", "uid", "paddle")
+    ears, asked = LocalEars(None), Listen("pod", "uid", "paddle")
     ears.listen(asked, log, NOW)
     (reading,) = ears.known["uid"].readings[-1:]
     assert (reading.step, reading.total, reading.loss) == (5, 20, 0.5)
 
 
 def test_a_log_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    ears = Ears(None)
+    ears = LocalEars(None)
     ears.listen(Listen("pod", "uid", "paddle"), tmp_path, NOW)
     said = ears.known["uid"]
     assert (said.lines, "directory" in said.error) == ((), True)
@@ -57,7 +57,7 @@ def test_a_log_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_another_life_of_a_container_begins_afresh(tmp_path: Path) -> None:
     log = tmp_path / "pod.paddle.log"
-    ears = Ears(None)
+    ears = LocalEars(None)
     log.write_text("step 5/10\n")
     ears.listen(Listen("pod", "uid", "paddle"), log, NOW)
     log.write_text("step 5/10\nstep 1/10\n")
@@ -68,7 +68,7 @@ def test_another_life_of_a_container_begins_afresh(tmp_path: Path) -> None:
 def test_of_a_worker_that_says_nothing_it_is_known_whether_it_is_stopped(tmp_path: Path) -> None:
     log = tmp_path / "pod.paddle.log"
     log.write_text("step 5/10\n")
-    ears, asked = Ears(None), Listen("pod", str(uuid.uuid4()), "paddle")
+    ears, asked = LocalEars(None), Listen("pod", str(uuid.uuid4()), "paddle")
     with subprocess.Popen(
         ["sleep", "1000"], env={CONTAINER_MARK: f"{asked.uid}/paddle", "PATH": os.environ["PATH"]}
     ) as one:

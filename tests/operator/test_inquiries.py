@@ -44,6 +44,16 @@ HISTORIES: dict[str, tuple[list[KubeEvent], str]] = {
 }
 
 
+def test_of_a_group_that_which_its_condition_does_not_say() -> None:
+    """As Volcano 1.10 tells it, both again and again: in the same second, or this one later."""
+    why = KubeEvent(reason="Unschedulable", note="resource in cluster is overused", deprecated_last_timestamp=LATER)
+    words = "0/0 tasks in gang unschedulable: pod group is not ready, 4 minAvailable"
+    for at in (LATER, LAST):
+        echo = KubeEvent(reason="Unschedulable", note=words, deprecated_last_timestamp=at)
+        assert last_complaint([echo, why]) == last_complaint([why, echo]) == why
+        assert last_complaint([echo]) is None
+
+
 @pytest.mark.parametrize("case", HISTORIES)
 def test_the_last_thing_that_happened_to_a_pod_counts(case: str) -> None:
     events, expected = HISTORIES[case]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from datetime import datetime, timedelta
@@ -169,6 +170,17 @@ def test_a_pattern_that_takes_its_time_is_given_fewer_lines() -> None:
     begun = time.thread_time()
     ear.hear(lines)
     assert time.thread_time() - begun < 0.5
+
+
+def test_after_a_slow_flood_as_many_lines_are_read_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    ear, seconds = Ear(None), itertools.count()
+    with monkeypatch.context() as slow:
+        slow.setattr(time, "thread_time", lambda: next(seconds))
+        ear.hear([(NOW, "a flood")] * MOST_AT_ONCE)
+    for _ in range(10):
+        ear.hear([(NOW, "quiet")])
+    ear.hear([(NOW, "step 3/10"), *[(NOW, "other words")] * (MOST_AT_ONCE - 1)])
+    assert [one.step for one in ear.said(NOW).readings] == [3]
 
 
 def test_an_unfinished_line_counts_once() -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,7 +28,7 @@ class Answer:
     body: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Served:
     """`address` is what it printed."""
 
@@ -45,18 +46,26 @@ class Served:
     def host(self) -> str:
         return urlsplit(self.address).netloc
 
-    def cookie(self) -> str:
+    @cached_property
+    def _entrance(self) -> Answer:
         """What a browser gets at its first visit."""
         answer = self.ask("GET", f"/?token={self.token}")
         assert answer.status == 303, answer
-        return answer.headers["Set-Cookie"].partition(";")[0]
+        return answer
+
+    def cookie(self) -> str:
+        return self._entrance.headers["Set-Cookie"].partition(";")[0]
+
+    def path(self, said: str) -> str:
+        """`~` stands for where the page is."""
+        return said.replace("~/", self._entrance.headers["Location"], 1) if said.startswith("~/") else said
 
     def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
         """One request, exactly as given; header names are written with underscores. Of a stream, the first message."""
         connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
-            connection.putrequest(method, path, skip_host="Host" in named)
+            connection.putrequest(method, self.path(path), skip_host="Host" in named)
             for name, value in named.items():
                 connection.putheader(name, value.encode())
             if body is not None:
@@ -73,7 +82,7 @@ class Served:
 
     def act(self, order: Mapping[str, object]) -> Answer:
         body = json.dumps(order)
-        return self.ask("POST", "/api/act", body, Cookie=self.cookie(), Content_Type="application/json")
+        return self.ask("POST", "~/api/act", body, Cookie=self.cookie(), Content_Type="application/json")
 
     def raw(self, request: bytes) -> bytes:
         """The beginning of the answer to what may be no request at all."""

@@ -22,13 +22,18 @@ FOCUS = """() => {
   return { what: on.outerHTML.slice(0, 90), marked: look.outlineStyle !== "none", seen,
     control: on.matches("a[href], button, input, select, textarea") };
 }"""
+FROM_THE_TOP = """() => {
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute("tabindex");
+}"""
 VISITED = """() => [...document.querySelectorAll("[data-visited]")].filter((one) =>
   one.matches("a[href], button, input, select, textarea")).length"""
 
 
 def tabs_through(page: Visitor) -> None:
     """Every control once, each in sight and marked when its turn comes."""
-    page.page.evaluate("() => document.activeElement?.blur()")
+    page.page.evaluate(FROM_THE_TOP)
     wanted = page.page.evaluate(CONTROLS)
     for _ in range(wanted + 12):
         page.page.keyboard.press("Tab")

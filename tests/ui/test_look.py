@@ -156,7 +156,8 @@ def test_both_languages_have_every_word(visit: Visit, served: Served) -> None:
     settled(page)
     words = page.page.evaluate(
         """async () => {
-          const [{ english }, { chinese }] = [await import("/words_en.js"), await import("/words_zh.js")];
+          const words = (name) => import(new URL(name, location));
+          const [{ english }, { chinese }] = [await words("words_en.js"), await words("words_zh.js")];
           return JSON.stringify([english, chinese]);
         }"""
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.waiting import wait_until
+from tests.cluster.waiting import TIMEOUT, wait_until
 from tests.ui.conftest import Visit
 from tests.ui.laptop import Laptop
 from tests.ui.served import Served, serving
 
-PATHS = ("/", "/main.js", "/api/about", "/api/jobs", "/api/yaml?place=machine&namespace=default&name=hello")
+PATHS = ("/", "~/", "~/main.js", "~/api/about", "~/api/jobs", "~/api/yaml?place=machine&namespace=default&name=hello")
 ASKED = json.dumps({"place": "machine", "namespace": "default", "name": "hello", "uid": "x", "do": "delete"})
 
 
@@ -43,8 +43,9 @@ def test_a_missing_or_wrong_token_opens_nothing_and_says_what_to_do(served: Serv
 
 def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(served: Served) -> None:
     answer = served.ask("GET", f"/?token={served.token}")
-    assert (answer.status, answer.headers["Location"]) == (303, "/")
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(answer.headers["Set-Cookie"].split("; "))
+    page = answer.headers["Location"]
+    assert (answer.status, served.token in page, len(page) > 16) == (303, False, True)
+    assert {"HttpOnly", "SameSite=Strict", f"Path={page}"} <= set(answer.headers["Set-Cookie"].split("; "))
 
 
 FOREIGN = (
@@ -70,14 +71,14 @@ FOREIGN = (
 @pytest.mark.parametrize("host", FOREIGN)
 def test_a_foreign_name_for_our_address_is_refused_even_with_the_cookie(served: Served, cookie: str, host: str) -> None:
     """DNS rebinding: a name of somebody else's leads to 127.0.0.1."""
-    assert served.ask("GET", "/api/about", Host=host, Cookie=cookie).status == 403
+    assert served.ask("GET", "~/api/about", Host=host, Cookie=cookie).status == 403
     entered = served.ask("GET", f"/?token={served.token}", Host=host)
     assert (entered.status, "Set-Cookie" in entered.headers) == (403, False)
 
 
 @pytest.mark.parametrize("host", ["localhost:9000", "127.0.0.1:9000", "[::1]:9000"])
 def test_a_forwarded_port_of_this_machine_is_let_in(served: Served, cookie: str, host: str) -> None:
-    assert served.ask("GET", "/api/about", Host=host, Cookie=cookie).status == 200
+    assert served.ask("GET", "~/api/about", Host=host, Cookie=cookie).status == 200
 
 
 CROSS_SITE = {
@@ -94,7 +95,7 @@ CROSS_SITE = {
 def test_a_request_that_another_site_starts_is_refused_even_with_the_cookie(
     served: Served, laptop: Laptop, cookie: str, method: str, headers: dict[str, str]
 ) -> None:
-    path = "/api/act" if method == "POST" else "/api/about"
+    path = "~/api/act" if method == "POST" else "~/api/about"
     body = ASKED if method == "POST" else None
     answer = served.ask(method, path, body, Cookie=cookie, Content_Type="application/json", **headers)
     assert (answer.status, answer.body) == (403, "another site may not ask this server\n")
@@ -102,26 +103,26 @@ def test_a_request_that_another_site_starts_is_refused_even_with_the_cookie(
 
 
 def test_what_a_form_can_send_is_no_request(served: Served, cookie: str) -> None:
-    answer = served.ask("POST", "/api/act", ASKED, Cookie=cookie, Content_Type="text/plain")
+    answer = served.ask("POST", "~/api/act", ASKED, Cookie=cookie, Content_Type="text/plain")
     assert (answer.status, json.loads(answer.body)) == (409, {"error": "send JSON"})
 
 
 def test_a_job_of_the_same_name_that_is_another_is_not_touched(served: Served, laptop: Laptop, cookie: str) -> None:
-    answer = served.ask("POST", "/api/act", ASKED, Cookie=cookie, Content_Type="application/json")
+    answer = served.ask("POST", "~/api/act", ASKED, Cookie=cookie, Content_Type="application/json")
     assert "is another job now" in answer.body
     assert "hello" in laptop.names()
 
 
 TRAVERSALS = (
-    "/../server.py",
-    "/%2e%2e/server.py",
-    "/..%2fserver.py",
-    "/static/../../server.py",
-    "/main.js/../../server.py",
+    "~/../server.py",
+    "~/%2e%2e/server.py",
+    "~/..%2fserver.py",
+    "~/static/../../server.py",
+    "~/main.js/../../server.py",
     "//etc/passwd",
     "/%2fetc%2fpasswd",
-    "/types.d.ts",
-    "/index.html",
+    "~/types.d.ts",
+    "~/index.html",
 )
 
 
@@ -132,7 +133,7 @@ def test_no_path_leads_out_of_the_page(served: Served, cookie: str, path: str) -
     assert "import" not in answer.body
 
 
-@pytest.mark.parametrize("path", ["/api/jobs", "/api/job", "/api/logs", "/api/download", "/ws"])
+@pytest.mark.parametrize("path", ["~/api/jobs", "~/api/job", "~/api/logs", "~/api/download", "/ws"])
 def test_neither_a_stream_nor_a_web_socket_opens_without_the_token(served: Served, path: str) -> None:
     knock = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13"}
     assert served.ask("GET", path, Accept="text/event-stream").status == 403
@@ -140,12 +141,12 @@ def test_neither_a_stream_nor_a_web_socket_opens_without_the_token(served: Serve
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"])
-@pytest.mark.parametrize("path", ["/", "/api/jobs", "/api/act"])
+@pytest.mark.parametrize("path", ["~/", "~/api/jobs", "~/api/act"])
 def test_other_methods_do_and_show_nothing(served: Served, cookie: str, method: str, path: str) -> None:
     answer = served.ask(method, path, Cookie=cookie)
     assert (answer.status, "hello" in answer.body) == (405, False)
     assert "Access-Control-Allow-Origin" not in answer.headers
-    entered = served.ask(method, f"{path}?token={served.token}")
+    entered = served.ask(method, f"/?token={served.token}")
     assert (entered.status, "Set-Cookie" in entered.headers) == (403, False)
 
 
@@ -179,7 +180,7 @@ BODIES = {
 def test_a_body_that_is_none_is_refused_in_words(
     served: Served, cookie: str, body: str, status: int, told: str
 ) -> None:
-    answer = served.ask("POST", "/api/check", body, Cookie=cookie, Content_Type="application/json")
+    answer = served.ask("POST", "~/api/check", body, Cookie=cookie, Content_Type="application/json")
     assert answer.status == status
     assert told in answer.body
     assert "Traceback" not in served.said.read_text()
@@ -188,7 +189,7 @@ def test_a_body_that_is_none_is_refused_in_words(
 def test_a_draft_that_stands_for_billions_is_refused_at_once(served: Served, cookie: str) -> None:
     lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))]
     text = "kind: Foo\napiVersion: v1\nmetadata: {name: x}\n" + "\n".join(lines)
-    for path in ("/api/check", "/api/submit"):
+    for path in ("~/api/check", "~/api/submit"):
         body = json.dumps({"place": "machine", "text": text})
         answer = served.ask("POST", path, body, Cookie=cookie, Content_Type="application/json")
         (mistake,) = json.loads(answer.body)["mistakes"]
@@ -201,14 +202,14 @@ NOWHERE = ("namespace=..&name=..", "namespace=default&name=..%2F..", "namespace=
 @pytest.mark.parametrize("where", NOWHERE)
 @pytest.mark.parametrize("path", ["yaml", "download", "logs", "job"])
 def test_no_name_of_a_job_leads_out_of_the_jobs(served: Served, cookie: str, path: str, where: str) -> None:
-    answer = served.ask("GET", f"/api/{path}?place=machine&{where}", Cookie=cookie)
+    answer = served.ask("GET", f"~/api/{path}?place=machine&{where}", Cookie=cookie)
     assert "cannot be the name of a" in answer.body
 
 
 @pytest.mark.parametrize("asked", ["role=root", "index=x", "index=" + "9" * 5000, "tail=-x"])
 def test_logs_that_cannot_be_meant_are_refused(served: Served, cookie: str, asked: str) -> None:
     where = "place=machine&namespace=default&name=hello"
-    assert served.ask("GET", f"/api/download?{where}&{asked}", Cookie=cookie).status == 409
+    assert served.ask("GET", f"~/api/download?{where}&{asked}", Cookie=cookie).status == 409
 
 
 def test_a_link_on_another_site_opens_the_page_and_leaves_no_token_behind(served: Served, visit: Visit) -> None:
@@ -225,6 +226,22 @@ def test_a_link_on_another_site_opens_the_page_and_leaves_no_token_behind(served
     assert [url for url, _ in asked if served.token in url] == [served.address]
     assert served.token not in page.evaluate("() => JSON.stringify({...localStorage, ...sessionStorage})")
     assert page.evaluate("() => document.cookie") == ""
+
+
+def test_another_server_of_this_machine_is_not_sent_the_cookie(served: Served, visit: Visit) -> None:
+    """Cookies know no ports: a server of somebody else's on 127.0.0.1 would get it, too."""
+    page = visit(served.address).page
+    page.get_by_role("link", name="hello", exact=True).wait_for()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        page.evaluate("port => { location.href = `http://127.0.0.1:${port}/api/jobs`; }", port)
+        other.settimeout(TIMEOUT)
+        connection, _ = other.accept()
+        with connection:
+            asked = connection.recv(65536).decode()
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    assert "GET /api/jobs HTTP/1.1" in asked
+    assert "cookie" not in asked.lower()
 
 
 def test_the_token_is_said_once_and_on_no_command_line(served: Served) -> None:
@@ -248,7 +265,7 @@ def test_a_browser_that_we_start_gets_an_address_that_opens_once(laptop: Laptop,
         assert shown.ask("GET", f"/?token={shown.token}").status == 303
 
 
-@pytest.mark.parametrize("path", ["/", "/main.js", "/api/about", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "~/", "~/main.js", "~/api/about", "/nowhere"])
 @pytest.mark.parametrize("known", [True, False])
 def test_every_answer_forbids_inline_scripts_framing_and_guessing(
     served: Served, cookie: str, path: str, known: bool
@@ -269,7 +286,7 @@ def test_every_answer_forbids_inline_scripts_framing_and_guessing(
 def test_with_read_only_nothing_can_be_changed(laptop: Laptop, tmp_path: Path, visit: Visit) -> None:
     with serving(laptop.env, tmp_path, "--read-only") as shown:
         cookie = shown.cookie()
-        for path in ("/api/act", "/api/submit", "/api/check"):
+        for path in ("~/api/act", "~/api/submit", "~/api/check"):
             asked = shown.ask("POST", path, ASKED, Cookie=cookie, Content_Type="application/json")
             assert asked.status == 404
         page = visit(shown.address)
@@ -289,8 +306,8 @@ def test_only_this_machine_is_served_unless_asked_for_and_then_with_a_warning(la
     with serving(laptop.env, tmp_path, "--host", "0.0.0.0") as public:
         assert re.search(r"others can reach 0\.0\.0\.0: .* unencrypted", public.said.read_text())
         cookie = public.cookie()
-        assert public.ask("GET", "/api/about", Host="10.1.2.3:80", Cookie=cookie).status == 200
-        assert public.ask("GET", "/api/about", Host="evil.example", Cookie=cookie).status == 403
+        assert public.ask("GET", "~/api/about", Host="10.1.2.3:80", Cookie=cookie).status == 200
+        assert public.ask("GET", "~/api/about", Host="evil.example", Cookie=cookie).status == 403
         assert reachable(public) == OTHERS
 
 

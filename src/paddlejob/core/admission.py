@@ -95,7 +95,7 @@ def _unexplained(job: Job, observed: Observed) -> Iterator[tuple[Group, datetime
 
 def _waiting(gang: Gang, group: Group, observed: Observed) -> Stall | None:
     kind, words, said = group.kind.partition(".")[0], group.words, observed.complaints.get(group.metadata.uid)
-    if not group.waits or (words is None and said is None):
+    if not group.waits or (said is None and (words is None or not group.admitted)):
         return None  # nothing holds it up, or its events are read in a moment
     told = said.message if said and not group.admitted else ""
     text = told or (words.message if words else "")

@@ -19,7 +19,7 @@ OFTEN = Listening(every=timedelta(seconds=1))
 QUIET = timedelta(seconds=10)
 
 
-class Ears:
+class LocalEars:
     """One for every life of a container."""
 
     def __init__(self, policy: ProgressPolicy | None) -> None:

@@ -23,7 +23,7 @@ from paddlejob.core.usage import settled
 from paddlejob.local import scaling
 from paddlejob.local.addresses import Endpoints
 from paddlejob.local.invocation import Surroundings
-from paddlejob.local.listening import OFTEN, Ears
+from paddlejob.local.listening import OFTEN, LocalEars
 from paddlejob.local.machine import Machine
 from paddlejob.local.manifest import Manifest
 from paddlejob.local.processes import Supervisor
@@ -61,7 +61,7 @@ class Runner:
         self._stopping = False
         self._meetings = Meetings(surroundings.etcd)
         self._question: asyncio.Future[bool] | None = None
-        self._ears = Ears(self.job.spec.progress)
+        self._ears = LocalEars(self.job.spec.progress)
         self._written: State | None = None
         self.machine = Machine(
             manifest, surroundings, endpoints.addresses, supervisor=supervisor, changed=self._due.set

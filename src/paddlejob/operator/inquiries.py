@@ -69,5 +69,5 @@ def last_complaint(events: Iterable[KubeEvent]) -> KubeEvent | None:
         # Kubelets tell whole seconds, schedulers parts of them.
         return moment(one.last_seen).replace(microsecond=0), one.reason in STALLS
 
-    last = max(events, key=order, default=None)
+    last = max((one for one in events if reasons.GROUP_ECHO not in one.note), key=order, default=None)
     return last if last is not None and last.reason in STALLS else None

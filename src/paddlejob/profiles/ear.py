@@ -25,7 +25,7 @@ LONGEST_LINE = 1000
 # So many of the lines that came at once are read; what stood in those before them is not known.
 MOST_AT_ONCE = 500
 # Of the processor's time, for what came at once. RE2 needs time that grows with the text only, and some patterns let it
-# grow by much: then fewer lines are read from then on.
+# grow by much: then fewer lines are read, until some are read in a fraction of it.
 MOST_SECONDS = 0.05
 
 # As Paddle's own libraries log: some of their threads go on with it while nothing moves any more.
@@ -68,6 +68,8 @@ class Ear:
             if text := _clean(line):
                 self._take(at, text)
                 self._lines.append(text)
+        if time.thread_time() - begun < MOST_SECONDS / 4:
+            self._most = min(MOST_AT_ONCE, 2 * self._most)
         before, self._open = self._open, _clean(unfinished[1])
         if self._open and self._open != before:
             self._take(unfinished[0], self._open)

@@ -1,9 +1,11 @@
 """Who may ask the page's server anything: only a browser that was given the token, and only from the page itself.
 
 The address that `paddlejob ui` prints holds the token; its first visit gets a cookie that no other site can send. A
-browser that we start ourselves gets an address that opens once: everybody on this machine can read its command line. A
-foreign name in `Host` (DNS rebinding), a foreign `Origin` and requests that another site starts are refused, whatever
-they bring along. The policy sent with every answer lets a page run our own files only, and no text become markup.
+browser that we start ourselves gets an address that opens once: everybody on this machine can read its command line.
+Cookies know no ports, but they know paths: the page is at one that nobody guesses, so another server of this machine is
+sent none. A foreign name in `Host` (DNS rebinding), a foreign `Origin` and requests that another site starts are
+refused, whatever they bring along. The policy sent with every answer lets a page run our own files only, and no text
+become markup.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,
 # A cookie that is strict does not come along while a browser follows another site's link, redirects included: from a
 # page of our own it does.
 _WAY_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>PaddleJobs</title>
-<meta http-equiv="refresh" content="0; url=/"><a href="/">PaddleJobs</a></html>
+<meta http-equiv="refresh" content="0; url={base}/"><a href="{base}/">PaddleJobs</a></html>
 """
 EVERYWHERE = ("", "0.0.0.0", "::")
 
@@ -62,9 +64,10 @@ class Gate:
 
     def __init__(self, host: str) -> None:
         self.token = secrets.token_urlsafe(24)
+        self.base = f"/{secrets.token_urlsafe(12)}"
         self._tickets: set[str] = set()
         self._host = host
-        self.cookie = f"paddlejob-{secrets.token_hex(4)}"  # cookies know no ports: two servers must not share one
+        self.cookie = f"paddlejob-{secrets.token_hex(4)}"  # of two servers each has its own
 
     def ticket(self) -> str:
         """A token that opens once."""
@@ -107,10 +110,11 @@ class Gate:
             return web.Response(status=403, text=f"{said}\n")
         # The token does not stay in the address, where a screenshot would show it.
         if request.headers.get("Sec-Fetch-Site", "none") == "none":
-            answer = web.Response(status=303, headers={"Location": "/"})
+            answer = web.Response(status=303, headers={"Location": f"{self.base}/"})
         else:
-            answer = web.Response(text=_WAY_IN, content_type="text/html", charset="utf-8")
-        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
+            page = _WAY_IN.format(base=self.base)
+            answer = web.Response(text=page, content_type="text/html", charset="utf-8")
+        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path=f"{self.base}/")
         return answer
 
     def _opens(self, token: str) -> bool:

@@ -57,21 +57,21 @@ class PageServer:
         self._board = board
         self._options = options
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self, base: str) -> list[web.RouteDef]:
         found = [
-            _get("/api/about", self._about),
-            _get("/api/jobs", self._jobs),
-            _get("/api/job", self._job),
-            _get("/api/yaml", self._yaml),
-            _get("/api/logs", self._logs),
-            _get("/api/download", self._download),
-            _get("/api/curve", self._curve),
+            _get(f"{base}/api/about", self._about),
+            _get(f"{base}/api/jobs", self._jobs),
+            _get(f"{base}/api/job", self._job),
+            _get(f"{base}/api/yaml", self._yaml),
+            _get(f"{base}/api/logs", self._logs),
+            _get(f"{base}/api/download", self._download),
+            _get(f"{base}/api/curve", self._curve),
         ]
         if not self._options.read_only:
             found += [
-                web.post("/api/check", self._check),
-                web.post("/api/submit", self._submit),
-                web.post("/api/act", self._act),
+                web.post(f"{base}/api/check", self._check),
+                web.post(f"{base}/api/submit", self._submit),
+                web.post(f"{base}/api/act", self._act),
             ]
         return found
 
@@ -149,8 +149,8 @@ async def serving(entered: Mapping[str, Place], options: PageOptions) -> AsyncGe
     board = Board(tuple(entered.values()), options.namespace)
     app = web.Application(middlewares=[_middleware(gate.middleware), _middleware(_told)], client_max_size=LARGEST_DRAFT)
     app.on_response_prepare.append(add_headers)
-    app.add_routes(PageServer(entered, board, options).routes())
-    app.add_routes([_get(f"/{name}", _file(body, kind)) for name, body, kind in _files()])
+    app.add_routes(PageServer(entered, board, options).routes(gate.base))
+    app.add_routes([_get(f"{gate.base}/{name}", _file(body, kind)) for name, body, kind in _files()])
     runner = web.AppRunner(app, access_log=None, logger=_LOG, shutdown_timeout=0.5, handler_cancellation=True)
     await runner.setup()
     keeping = asyncio.ensure_future(board.run())

@@ -49,7 +49,7 @@ export class JobPage {
     /** @type {View | null} */
     this.view = null;
     this.show(tab);
-    this.end = stream(pathOf("/api/job", at), {
+    this.end = stream(pathOf("api/job", at), {
       job: (/** @type {Details} */ job) => {
         notice("trouble", "");
         this.take(job);

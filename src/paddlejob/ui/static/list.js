@@ -55,7 +55,7 @@ export class List {
     /** @type {import("./types.js").PlaceState[]} */
     this.places = [];
     this.at = -1;
-    this.end = stream("/api/jobs", {
+    this.end = stream("api/jobs", {
       jobs: (/** @type {News} */ news) => this.take(news),
       open: () => notice("lost", ""),
       lost: () => notice("lost", t("lost")),

@@ -74,8 +74,8 @@ export class LogView {
     const [role = "all", index = ""] = this.wanted.split("/");
     /** @type {Record<string, string>} */
     const more = index ? { role, index } : { role };
-    this.download.href = pathOf("/api/download", this.at, more);
-    this.end = stream(pathOf("/api/logs", this.at, { ...more, tail }), {
+    this.download.href = pathOf("api/download", this.at, more);
+    this.end = stream(pathOf("api/logs", this.at, { ...more, tail }), {
       open: () => {
         notice("lost", "");
         this.isFresh = true;

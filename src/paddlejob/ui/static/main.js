@@ -135,7 +135,7 @@ document.getElementById("skip")?.addEventListener("click", (event) => {
   main.focus();
 });
 try {
-  about = await ask("/api/about");
+  about = await ask("api/about");
   draw();
   addEventListener("hashchange", draw);
   addEventListener("keydown", key);

@@ -109,7 +109,7 @@ export class SubmitPage {
     }
     say(this.verdict, t("submit.checking"));
     try {
-      const judgement = await ask("/api/check", { ...draft });
+      const judgement = await ask("api/check", { ...draft });
       if (round === this.round) this.judge(judgement);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -169,7 +169,7 @@ export class SubmitPage {
     const [place, namespace, name] = first;
     if (!(await confirmed({ title: t("ask.submit", { name: this.names() }), text: this.question(), go: t("submit") }))) return;
     try {
-      const judgement = /** @type {Judgement} */ (await ask("/api/submit", { ...draft }));
+      const judgement = /** @type {Judgement} */ (await ask("api/submit", { ...draft }));
       if (judgement.mistakes.length) return this.judge(judgement);
       draft.text = "";
       tell(t("done.submit", { name: this.names() }));

@@ -29,7 +29,7 @@ export class YamlView {
 
   async read() {
     try {
-      this.source = await text(pathOf("/api/yaml", this.at));
+      this.source = await text(pathOf("api/yaml", this.at));
       replace(this.code, this.source.split("\n").flatMap(line));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
