@@ -44,6 +44,7 @@ def test_the_life_of_a_job_on_a_terminal(person: Person, desk: Desk, kubelet: Ku
     kubelet.says(f"{desk.namespace}/seen-worker-0", "epoch 1", "epoch 2")
     assert in_both(person, "logs", "seen") == "[seen-worker-0] epoch 1\n[seen-worker-0] epoch 2\n"
     assert "seen" in types(person, "list")
+    assert types(person, "usage", "seen").split()[:8][-1] == "seen"
     assert "seen-worker-0" in types(person, "describe", "seen")
     assert types(person, "suspend", "seen") == "seen suspended\n"
     assert types(person, "resume", "seen") == "seen resumed\n"

@@ -23,7 +23,7 @@ from tests.scenarios.exchange import Exchange, job_writes
 from tests.scenarios.proxy import FaultProxy
 
 LONG = 60
-TIMES = {"startTime", "completionTime", "lastTransitionTime"}
+TIMES = {"startTime", "completionTime", "lastTransitionTime", "usage"}
 
 
 @pytest.fixture

@@ -102,8 +102,6 @@ KUBELET_STALLS = frozenset(
 )
 # What only the events of a PodGroup tell, under Volcano.
 GROUP_STALLS = frozenset({UNSCHEDULABLE})
-# With these words Volcano repeats in an event what stands in the group's condition.
-GROUP_ECHO = " tasks in gang unschedulable: "
 # With these a status says nothing about why a container has not started.
 SILENT = frozenset({CONTAINER_CREATING, POD_INITIALIZING, ""})
 # What often passes by itself within a second.

@@ -24,6 +24,8 @@ log = structlog.get_logger()
 
 PAGE = 100
 STALLS = reasons.KUBELET_STALLS | reasons.GROUP_STALLS
+# With these words Volcano repeats in an event what stands in the group's condition.
+ECHO = " tasks in gang unschedulable: "
 
 
 class Inquiries:
@@ -69,5 +71,5 @@ def last_complaint(events: Iterable[KubeEvent]) -> KubeEvent | None:
         # Kubelets tell whole seconds, schedulers parts of them.
         return moment(one.last_seen).replace(microsecond=0), one.reason in STALLS
 
-    last = max((one for one in events if reasons.GROUP_ECHO not in one.note), key=order, default=None)
+    last = max((one for one in events if ECHO not in one.note), key=order, default=None)
     return last if last is not None and last.reason in STALLS else None
