@@ -197,6 +197,19 @@ async def test_the_words_of_events_are_read(cluster: FakeCluster, start: StartIn
     assert status(cluster)["reason"] == "NotAdmitted"
 
 
+async def test_other_words_of_a_scheduler_are_told_within_seconds(cluster: FakeCluster, start: StartInside) -> None:
+    """Though nothing else of the status changes."""
+    put_queued(cluster)
+    await start()
+    await until(lambda: len(cluster.names("pods")) == 2, "the pods")
+    group = cluster.get("pods", "train-worker-0")["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"]
+    wait = {"type": "QuotaReserved", "status": "False", "reason": "Pending"}
+    cluster.put("workloads", {"metadata": {"name": group}, "status": {"conditions": [{**wait, "message": "2 more"}]}})
+    await until(lambda: status(cluster).get("message", "").endswith("2 more"), "its words")
+    cluster.change("workloads", group, {"status": {"conditions": [{**wait, "message": "1 more"}]}})
+    await until(lambda: status(cluster)["message"].endswith("1 more"), "its new words", seconds=15)
+
+
 async def test_a_job_of_another_controller_gets_nothing(cluster: FakeCluster, start: StartInside) -> None:
     put_gang(cluster, "theirs", managedBy="kueue.x-k8s.io/multikueue")
     cluster.change("paddlejobs", "theirs", {"status": {"phase": "Running"}})

@@ -118,3 +118,15 @@ def test_mere_counts_wait_ever_longer_and_anew_after_a_phase() -> None:
     assert memory.pause_before_counts(job, 6.5, patient=True) == 29.5
     memory.forget(job.metadata.uid)
     assert memory.pause_before_counts(job, 6.5, patient=True) == 0
+
+
+def test_mere_words_are_written_soon_at_first_and_then_ever_more_rarely() -> None:
+    memory, job = Memory(), a_job().build()
+    assert memory.pause_before_words(job, 5.0) == 0
+    pauses: list[float] = []
+    for _ in range(6):
+        memory.status_written(job, 5.0, only_counts=bool(pauses))
+        pauses.append(memory.pause_before_words(job, 5.0))
+    assert pauses == [1, 4, 16, 64, 64, 64]
+    memory.status_written(job, 6.0, only_counts=False)
+    assert memory.pause_before_words(job, 6.5) == 0.5

@@ -11,6 +11,11 @@ from tests.cluster.processes import Process
 
 # As its own charts call it.
 NAME = "scheduler-plugins-scheduler"
+# It looks again at a gang that it has rejected as a whole only when a pod or a group is made, or after so long: neither
+# a new node nor the end of another job wakes it. Its default is five minutes.
+LOOKS_AGAIN = "--pod-max-in-unschedulable-pods-duration=5s"
+# With that flag it does so every half a minute.
+BY_THEN = 180
 
 
 def crds(programs: Coscheduling) -> list[Path]:
@@ -39,7 +44,7 @@ def start_coscheduling(control_plane: ControlPlane, programs: Coscheduling) -> t
     file = control_plane.layout.folder / "coscheduling.json"
     file.write_text(json.dumps(config))
     scheduler = control_plane.start_beside(
-        "coscheduling-scheduler", [programs.coscheduling_scheduler, f"--config={file}", "--secure-port=0"]
+        "coscheduling-scheduler", [programs.coscheduling_scheduler, f"--config={file}", "--secure-port=0", LOOKS_AGAIN]
     )
     controller = control_plane.start_beside(
         "coscheduling-controller",

@@ -6,7 +6,7 @@ from tests.cluster.waiting import wait_until
 from tests.scenarios.desk import Desk, Json
 
 # Seconds, with schedulers that look several times a second.
-SOON = 15.0
+SOON = 30.0
 
 
 def says_why(desk: Desk, name: str, reason: str, *texts: str, within: float = SOON) -> Json:

@@ -15,7 +15,7 @@ from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
-from tests.schedulers.coscheduling import NAME, crds, start_coscheduling
+from tests.schedulers.coscheduling import BY_THEN, NAME, crds, start_coscheduling
 from tests.schedulers.gangs import assert_one_after_the_other, completed, four_pods, pods_path, role
 from tests.schedulers.history import History
 from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
@@ -64,7 +64,7 @@ def test_three_jobs_run_one_after_the_other(desk: Desk, room: MakeRoom) -> None:
     with History(desk.control_plane, pods_path(desk)) as history:
         for name in THREE:
             desk.submit(four_pods(name))
-        wait_until(lambda: completed(desk, *THREE), timeout=180)
+        wait_until(lambda: completed(desk, *THREE), timeout=300)
         assert_one_after_the_other(history.changes(), 4, room=6)
     wait_until(lambda: not groups(desk))
 
@@ -77,7 +77,7 @@ def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:
     desk.submit(a_job("small", worker=role(2, ends="succeeded")))
     desk.in_phase("small", "Completed")
     room(1)
-    goes_on(desk, "large", timeout=120)
+    goes_on(desk, "large", timeout=BY_THEN)
     assert groups(desk)["large"]["spec"]["minMember"] == 4
     nothing_leaks(desk, "large", groups_path(desk))
 
@@ -96,7 +96,7 @@ def test_a_group_deleted_by_hand(desk: Desk, room: MakeRoom, cpus: int) -> None:
     if cpus == 3:
         assert not placed(desk)
         room(1)
-    goes_on(desk, "job", timeout=120)
+    goes_on(desk, "job", timeout=BY_THEN)
     assert desk.status("job").get("disruptions", 0) == 0
     desk.finish_workers("job")
     desk.in_phase("job", "Completed")
@@ -112,7 +112,7 @@ def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom, scheduler: Pr
         assert not placed(desk)
     finally:
         scheduler.start()
-    goes_on(desk, "job", timeout=120)
+    goes_on(desk, "job", timeout=BY_THEN)
     nothing_leaks(desk, "job", groups_path(desk))
 
 
@@ -126,5 +126,5 @@ def test_a_restart_comes_back_whole(desk: Desk, room: MakeRoom) -> None:
     says_why(desk, "job", "Unschedulable", within=60)
     assert not placed(desk)
     room(2)
-    goes_on(desk, "job", timeout=120)
+    goes_on(desk, "job", timeout=BY_THEN)
     assert len(placed(desk)) == 4

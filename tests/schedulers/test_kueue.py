@@ -33,6 +33,7 @@ from tests.schedulers.kueue import API, Preparation, add_object, add_queue, chan
 from tests.schedulers.telling import goes_on, placed, says_why
 
 SCHEDULER = "kueue"
+KUEUES_WEBHOOK = "mpod.kb.io"
 THREE = ("one", "two", "three")
 PRIORITIES = {"high": 1000, "urgent": 100, "patient": 10}
 PREEMPTION = {"withinClusterQueue": "LowerPriority"}
@@ -172,7 +173,7 @@ def test_kueue_that_does_not_run(desk: Desk, kueue: Process) -> None:
     kueue.kill()
     try:
         desk.submit(on_kueue(four_pods("job", ends=False), queue))
-        says_why(desk, "job", "WebhookFailed", "kueue.x-k8s.io")
+        says_why(desk, "job", "WebhookFailed", KUEUES_WEBHOOK)
         assert not desk.pods()
     finally:
         kueue.start()

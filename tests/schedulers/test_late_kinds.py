@@ -100,7 +100,7 @@ def test_whatever_is_missing_is_told_and_picked_up_when_it_comes(
     assert not placed(desk)
     assert [one["metadata"]["name"] for one in desk.api.get(groups)["items"]] == ["job"]
     coscheduling.start_coscheduling(desk.control_plane, programs)
-    goes_on(desk, "job", timeout=120)
+    goes_on(desk, "job", timeout=coscheduling.BY_THEN)
     assert operator.exit_code is None
     nothing_leaks(desk, "job", groups)
 
@@ -120,7 +120,7 @@ def test_kueue_that_comes_later_finds_the_jobs_of_its_queues_waiting(
     prepared.start(desk.control_plane)
     kueue.add_queue(desk.control_plane, desk.namespace, 4)
     goes_on(desk, "job", timeout=120)
-    assert kueue.held(desk.control_plane, desk.namespace) == "4"
+    wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "4")
     desk.delete("job", propagationPolicy="Foreground")
     wait_until(lambda: desk.gone("job") and not desk.pods(), timeout=90)
     wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "0")

@@ -86,16 +86,21 @@ class Memory:
 
     def pause_before_counts(self, job: Job, clock: float, *, patient: bool) -> float:
         """How much longer a change of counts alone may wait. The pause grows: the next phase reports the counts too."""
-        entry = self._entry(job)
-        if entry.status_written is None:
-            return 0.0
-        interval = PATIENT_INTERVAL * 2 ** min(entry.counts_written, 3) if patient else COUNTS_INTERVAL
-        return entry.status_written + interval - clock
+        times = self._entry(job).counts_written
+        return self._pause(job, clock, PATIENT_INTERVAL * 2 ** min(times, 3) if patient else COUNTS_INTERVAL)
+
+    def pause_before_words(self, job: Job, clock: float) -> float:
+        """The same for a change of the message alone: a person waits for it, and it may change again and again."""
+        return self._pause(job, clock, COUNTS_INTERVAL * 4 ** min(self._entry(job).counts_written, 3))
 
     def status_written(self, job: Job, clock: float, *, only_counts: bool) -> None:
         entry = self._entry(job)
         entry.status_written, entry.status_rounds, entry.status_held = clock, 0, None
         entry.counts_written = entry.counts_written + 1 if only_counts else 0
+
+    def _pause(self, job: Job, clock: float, interval: float) -> float:
+        written = self._entry(job).status_written
+        return 0.0 if written is None else written + interval - clock
 
     def _entry(self, job: Job) -> _Entry:
         return self._entries.setdefault(job.metadata.uid, _Entry(generation=job.metadata.generation))

@@ -52,15 +52,19 @@ class Reporter:
         if not patch:
             return None
         quiet = only_counts(job.status, status)
-        # While a job starts, its next phase tells the counts too. Of a worker that succeeded and is deleted, the status
-        # alone knows.
-        patient = status.phase != "Running" and _succeeded(job.status) == _succeeded(status)
-        pause = self._memory.pause_before_counts(job, self._clock(), patient=patient)
-        if quiet and pause > 0:
+        if quiet and (pause := self._pause(job, status)) > 0:
             return pause
         async with self._limiter.slot(key_of(job)):
             self._gate()
             return await self._write(job, patch, quiet)
+
+    def _pause(self, job: Job, status: Status) -> float:
+        if status.phase != "Running" and all(job.status.role(role) == status.role(role) for role in ROLES):
+            return self._memory.pause_before_words(job, self._clock())
+        # While a job starts, its next phase tells the counts too. Of a worker that succeeded and is deleted, the status
+        # alone knows.
+        patient = status.phase != "Running" and _succeeded(job.status) == _succeeded(status)
+        return self._memory.pause_before_counts(job, self._clock(), patient=patient)
 
     async def _write(self, job: Job, patch: dict[str, Any], quiet: bool) -> float | None:
         body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": patch}
