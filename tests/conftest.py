@@ -16,6 +16,7 @@ LONG = (
     "tests/chaos/test_campaign",
     "tests/node/test_elastic",
     "tests/node/test_losses",
+    "tests/training/test_hangs",
     "tests/training/test_elastic",
     "tests/training/test_restarts",
     "tests/training/test_training",
