@@ -93,7 +93,7 @@ def test_the_pod_group_of_a_gang_is_shown_before_its_pods(alone: Person) -> None
     pods = [one["spec"]["schedulerName"] for one in others if one["kind"] == "Pod"]
     assert pods == ["volcano"] * 2
     names = alone.pipes("plan", "-", "-o", "name", stdin=json.dumps(job)).fine().out.splitlines()
-    assert names[0] == "podgroup/gang"
+    assert names[0] == "podgroup.scheduling.volcano.sh/gang"
     summary = alone.pipes("plan", "-", "-o", "summary", stdin=json.dumps(job)).fine().out
     assert summary.splitlines()[1].split() == ["PodGroup", "gang"]
 

@@ -11,7 +11,7 @@ import yaml
 
 from paddlejob import PaddleJob, errors
 from paddlejob.errors import Invalid
-from paddlejob.local.state import Folder, Reader, State
+from paddlejob.local.state import Folder, LastStates, State
 from tests.builders import a_job
 from tests.local.workbench import Workbench, a_role
 
@@ -111,7 +111,7 @@ def test_who_looks_again_reads_what_was_written_meanwhile_and_nothing_else(tmp_p
     def state(pid: int) -> State:
         return State(job=a_job().build(), file="", pid=pid, start_time=None, ended=True)
 
-    folder, reader = Folder(tmp_path), Reader()
+    folder, reader = Folder(tmp_path), LastStates()
     assert reader.read(folder) is None
     folder.write(state(1))
     first = reader.read(folder)

@@ -216,7 +216,7 @@ def clear_up(state: State) -> None:
         sweep(state.token, set())
 
 
-class Reader:
+class LastStates:
     """Reads states, for whoever looks again and again: only those that were written since its last look."""
 
     def __init__(self) -> None:
@@ -241,11 +241,11 @@ class Reader:
 
 
 def folders(
-    base: Path, namespace: str | None = None, *, expiring: bool = False, reader: Reader | None = None
+    base: Path, namespace: str | None = None, *, expiring: bool = False, reader: LastStates | None = None
 ) -> Iterator[tuple[Folder, State]]:
     """All local jobs, in order of namespace and name; `expiring`: also those that are just removed."""
     within = "*" if namespace is None else _label("namespace", namespace)
-    reader = reader or Reader()
+    reader = reader or LastStates()
     paths = sorted(base.glob(f"{within}/*/{FILE}"))
     reader.forget_others({path.parent for path in paths})
     for path in paths:

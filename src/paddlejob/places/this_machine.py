@@ -23,7 +23,7 @@ from paddlejob.core.children import Pod
 from paddlejob.local import scaling
 from paddlejob.local.following import Logs
 from paddlejob.local.logfiles import LogFile
-from paddlejob.local.state import NAMESPACE, Folder, Reader, State, explained, find, folders, root
+from paddlejob.local.state import NAMESPACE, Folder, LastStates, State, explained, find, folders, root
 from paddlejob.local.supervisor.proc import is_alive
 from paddlejob.places.place import (
     Bar,
@@ -108,7 +108,7 @@ class ThisMachine:
 
     async def watch(self, namespace: str | None, name: str | None = None) -> AsyncGenerator[Change, None]:
         known: dict[Key, Found | None] = {Key(namespace or NAMESPACE, name): None} if name else {}
-        first, reader = True, Reader()
+        first, reader = True, LastStates()
         async with aclosing(_looks()) as looks:
             async for _ in looks:
                 with explained():  # whoever waits for a job's end sees it, though it expires in that moment

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import datetime, timezone
 
 import msgspec
 
 from paddlejob.api import Job
 from paddlejob.core import Reading
+from paddlejob.errors import PaddleJobError
 from paddlejob.places.place import Place, Wanted
 from paddlejob.profiles.profile import asked
 from paddlejob.profiles.reader import Reader
@@ -37,6 +38,12 @@ async def curve(place: Place, job: Job) -> list[Point]:
     except ValueError:
         return []
     points: list[Point] = []
+    with suppress(PaddleJobError):  # the log may be gone, or not this person's to read: the bar says enough
+        await _read(place, job, reader, points)
+    return thin(points)
+
+
+async def _read(place: Place, job: Job, reader: Reader, points: list[Point]) -> None:
     now, count = datetime.now(timezone.utc), 0
     async with aclosing(place.logs(job, Wanted(role="worker", index=0, tail=MOST_LINES))) as lines:
         async for line in lines:
@@ -44,7 +51,6 @@ async def curve(place: Place, job: Job) -> list[Point]:
             count += 1
             if count % A_WHILE == 0:
                 await asyncio.sleep(0)
-    return thin(points)
 
 
 def add(points: list[Point], read: Reading | None) -> None:

@@ -61,7 +61,7 @@ export class ProgressCard {
         curve(t("curve.speed"), points.map((one) => [one.step, one.speed])),
       ]);
     } catch {
-      this.read = null; // the logs may be gone, or not ours to read: the bar says enough
+      this.read = null; // the server cannot be reached, which the page says elsewhere
     }
   }
 }
