@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-# They need root, or programs that nothing else needs: only who names them runs them.
-APART = tuple(Path(__file__).parent / name for name in ("node", "schedulers", "packages", "compatibility"))
+# They need root, programs that nothing else needs, or a machine for themselves: only who names them runs them.
+APART = tuple(Path(__file__).parent / name for name in ("node", "schedulers", "packages", "compatibility", "hangs"))
 
 # Files that take long come first, the longest before all others, so that no process is left alone with one of them at
 # the end. The order of the others, and of the tests in each, is another in every run.
@@ -16,7 +16,6 @@ LONG = (
     "tests/chaos/test_campaign",
     "tests/node/test_elastic",
     "tests/node/test_losses",
-    "tests/training/test_hangs",
     "tests/training/test_elastic",
     "tests/training/test_restarts",
     "tests/training/test_training",
