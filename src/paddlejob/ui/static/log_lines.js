@@ -18,8 +18,6 @@ export class LogLines {
   numbers = new Set();
   /** @type {LogLine[]} */
   shown = [];
-  /** Of all lines, those that pods printed. */
-  printed = 0;
   /** Places in `shown`. @type {number[]} */
   matches = [];
   done = 0;
@@ -35,7 +33,6 @@ export class LogLines {
 
   clear() {
     this.lines = [];
-    this.printed = 0;
     this.dropped = false;
     this.numbers = new Set();
     this.sift();
@@ -46,11 +43,9 @@ export class LogLines {
     for (const [pod, number, text] of entries) {
       this.lines.push({ key: this.next++, pod, number, text: text ?? "", heading: text === undefined });
       this.numbers.add(number);
-      if (text !== undefined) this.printed++;
     }
     if (this.lines.length > most) {
-      const gone = this.lines.splice(0, this.lines.length - most + drop);
-      this.printed -= gone.filter((line) => !line.heading).length;
+      this.lines.splice(0, this.lines.length - most + drop);
       this.dropped = true;
       this.sift();
     }
