@@ -20,8 +20,8 @@ COMMANDS = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands"
 
 CERTIFICATES = {"tls-cert-file": "tls.crt", "tls-private-key-file": "tls.key", "ca-cert-file": "ca.crt"}
 
-# Without those whose kinds are not among its CRDs: they would hold up the others, which wait for all that is watched.
-CONTROLLERS = "-jobflow-controller,-jobtemplate-controller"
+# All but those whose kinds are not among its CRDs: they hold up the others, which wait until all watches are synced.
+CONTROLLERS = "+gc-controller,+job-controller,+pg-controller,+queue-controller"
 
 # What it says of a group that the cluster has no room for, and of one that its queue has none for.
 OVERUSED, QUOTA = "resource in cluster is overused", "queue resource quota insufficient"
