@@ -20,6 +20,9 @@ COMMANDS = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands"
 
 CERTIFICATES = {"tls-cert-file": "tls.crt", "tls-private-key-file": "tls.key", "ca-cert-file": "ca.crt"}
 
+# All but those whose kinds are not among its CRDs: they hold up the others, which wait until all watches are synced.
+CONTROLLERS = "+gc-controller,+job-controller,+pg-controller,+queue-controller"
+
 # What it says of a group that the cluster has no room for, and of one that its queue has none for.
 OVERUSED, QUOTA = "resource in cluster is overused", "queue resource quota insufficient"
 
@@ -48,14 +51,16 @@ def crds(volcano: Volcano) -> list[Path]:
 
 
 class RunningVolcano:
-    """Ready when its scheduler has made the default queue and its webhooks answer. Tests that kill its scheduler start
+    """Ready when its webhooks answer and its default queue is open. Tests that kill its scheduler start
     it again."""
 
     def __init__(self, control_plane: ControlPlane, programs: Volcano) -> None:
         self._conf = control_plane.layout.folder / "volcano.conf"
         self._write(OVERCOMMIT)
         same = [f"--kubeconfig={control_plane.layout.admin_kubeconfig}", "--leader-elect=false"]
-        self.controllers = control_plane.start_beside("volcano-controllers", [programs.volcano_controllers, *same])
+        self.controllers = control_plane.start_beside(
+            "volcano-controllers", [programs.volcano_controllers, *same, f"--controllers={CONTROLLERS}"]
+        )
         self.scheduler = control_plane.start_beside(
             "volcano-scheduler",
             [
@@ -67,7 +72,7 @@ class RunningVolcano:
             ],
         )
         self.webhooks = _start_webhooks(control_plane, programs, same[0])
-        control_plane.wait(lambda: bool(control_plane.api.get(f"{QUEUES}/default")))
+        control_plane.wait(lambda: _is_open(control_plane, "default"))
 
     def start_scheduler(self, overcommit: float = OVERCOMMIT) -> None:
         self._write(overcommit)
@@ -130,3 +135,8 @@ def tell_queue(control_plane: ControlPlane, name: str, action: Literal["CloseQue
 def add_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:
     body = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
     control_plane.api.post(QUEUES, {**body, "spec": {"reclaimable": True, **spec}})
+    wait_until(lambda: _is_open(control_plane, name))
+
+
+def _is_open(control_plane: ControlPlane, queue: str) -> bool:
+    return bool(control_plane.api.get(f"{QUEUES}/{queue}")["status"]["state"] == "Open")
