@@ -16,8 +16,8 @@ LIFE = ["Pending", "Starting", "Running", "Completed"]
 
 def table(text: str) -> list[list[str]]:
     """What kubectl printed, up to the age."""
-    rows = [line.split() for line in text.splitlines()]
-    return [row[: rows[0].index("AGE")] for row in rows]
+    lines = text.splitlines()
+    return [line[: lines[0].index("AGE")].split() for line in lines]
 
 
 def test_wide_and_deep_by_address_lives_as_the_users_guide_shows(desk: Desk) -> None:
