@@ -50,7 +50,7 @@ class OperatorProcess:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=env)
         if ready:
-            wait_until(self.is_ready, timeout=60)
+            wait_until(self.is_ready, timeout=180)  # for what is broken: a busy machine takes its time
         return self
 
     def is_ready(self) -> bool:

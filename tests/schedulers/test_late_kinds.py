@@ -105,7 +105,7 @@ def test_whatever_is_missing_is_told_and_picked_up_when_it_comes(
     nothing_leaks(desk, "job", groups)
 
 
-def test_kueue_that_comes_later_finds_the_jobs_of_its_queues_waiting(
+def test_jobs_of_a_queue_wait_for_a_kueue_that_comes_later(
     desk: Desk, start_operator: StartOperator, room: MakeRoom, tmp_path: Path
 ) -> None:
     """Pods that nobody holds back would run at once, without quota."""
@@ -120,10 +120,11 @@ def test_kueue_that_comes_later_finds_the_jobs_of_its_queues_waiting(
     prepared.start(desk.control_plane)
     kueue.add_queue(desk.control_plane, desk.namespace, 4)
     goes_on(desk, "job", timeout=120)
-    wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "4")
     desk.delete("job", propagationPolicy="Foreground")
     wait_until(lambda: desk.gone("job") and not desk.pods(), timeout=90)
-    wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "0")
+    desk.submit(on_kueue(four_pods("next", ends=False), desk.namespace))
+    goes_on(desk, "next", timeout=120)
+    wait_until(lambda: kueue.held(desk.control_plane, desk.namespace) == "4")
 
 
 def calls_for_groups(desk: Desk) -> list[datetime]:
