@@ -73,7 +73,7 @@ paddle: ## Make the environments with PaddlePaddle for the tests and examples (a
 	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
 
-hangs: env ## Stop workers of real training and see the job say so: about ten minutes, on a machine that does little else
+hangs: env ## Stop workers of real training and see the job say so: about ten minutes
 	@$(STEP) "Getting PaddlePaddle" "$(PYTHON)" tools/environments.py paddle-2.6.2
 	@$(STEP) "Stopping workers of real training" "$(BIN)/pytest" -q tests/hangs
 
