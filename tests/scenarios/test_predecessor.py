@@ -46,8 +46,8 @@ def uids(desk: Desk) -> dict[str, str]:
 
 def told_of(desk: Desk, name: str, reason: str) -> str:
     def note() -> str:
-        (found,) = (one["note"] for one in desk.events(name) if one["reason"] == reason)
-        return str(found)
+        found = [str(one["note"]) for one in desk.events(name) if one["reason"] == reason]
+        return found[0]
 
     return wait_until(note)
 
