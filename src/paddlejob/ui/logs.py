@@ -6,6 +6,7 @@ Lines go out in batches. A page that is slow slows down the reading: nothing is 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -23,18 +24,18 @@ TICK = 0.1
 MOST_LINES = 2000
 LONGEST_LINE = 8000
 
+# A name that a hand wrote into the state on disk may be none.
+_NOT_IN_NAMES = re.compile(r"[^\w.-]", re.ASCII)
+
 # Pod, number of its log, and text; without text it is a heading.
 Entry = tuple[str, int, str] | tuple[str, int]
 
 
 def wanted_logs(query: dict[str, str], *, follow: bool) -> Wanted:
     """As the page asks for them."""
-    said = {
-        "role": query.get("role", "all"),
-        **{name: int(query[name]) for name in ("index", "tail") if query.get(name, "").isdecimal()},
-    }
+    said = {name: query[name] for name in ("role", "index", "tail") if query.get(name)}
     try:
-        return msgspec.convert({**said, "follow": follow, "attempts": True}, Wanted)
+        return msgspec.convert({"role": "all", **said, "follow": follow, "attempts": True}, Wanted, strict=False)
     except msgspec.ValidationError as error:
         raise Invalid(f"cannot read logs: {error}") from error
 
@@ -73,7 +74,7 @@ async def download(request: web.Request, place: Place, job: Job, wanted: Wanted)
     response = web.StreamResponse(
         headers={
             "Content-Type": "text/plain; charset=utf-8",
-            "Content-Disposition": f'attachment; filename="{job.metadata.name}.log"',
+            "Content-Disposition": f'attachment; filename="{_NOT_IN_NAMES.sub("-", job.metadata.name)}.log"',
         }
     )
     await response.prepare(request)

@@ -29,6 +29,7 @@ What = Literal[
     "completed",
     "failed",
 ]
+_FIRST: tuple[What, ...] = ("created", "pods", "placed")
 _OF_EVENTS: dict[str, What] = {
     reasons.CREATED: "pods",
     reasons.STARTED: "started",
@@ -55,9 +56,11 @@ def timeline(found: Found, pods: Sequence[Pod], events: Iterable[Event]) -> tupl
     return tuple(sorted((*own, *told, *_placed(pods)), key=_order))
 
 
-def _order(one: Moment) -> tuple[float, bool]:
-    """Of those in one second, the creation comes first."""
-    return (moment(one.at).replace(microsecond=0).timestamp(), one.what != "created")
+def _order(one: Moment) -> tuple[float, int, int]:
+    """A status tells whole seconds: what must come first within one does, whoever told it."""
+    at = moment(one.at)
+    rank = _FIRST.index(one.what) if one.what in _FIRST else len(_FIRST)
+    return (at.replace(microsecond=0).timestamp(), rank, at.microsecond)
 
 
 def _from_status(found: Found) -> Iterator[Moment]:
