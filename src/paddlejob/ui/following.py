@@ -28,6 +28,8 @@ class JobWatch:
         self._place = place
         self._found = found
         self._pods: dict[str, Pod] = {}
+        # Pods that the watch has told of: a list that was asked for before may know less of them.
+        self._heard_of: set[str] = set()
         self._events: tuple[Event, ...] = ()
         self._gone = False
         self._news = asyncio.Event()
@@ -35,7 +37,9 @@ class JobWatch:
     async def run(self) -> AsyncGenerator[JobDetails, None]:
         watching = [asyncio.ensure_future(one) for one in (self._watch_job(), self._watch_pods(), self._read_events())]
         try:
-            self._pods = {one.metadata.uid: one for one in await self._place.pods(self._found.job)}
+            for one in await self._place.pods(self._found.job):
+                if one.metadata.uid not in self._heard_of:
+                    self._pods[one.metadata.uid] = one
             self._events = await self._place.events(self._found.job)
             while not self._gone:
                 self._news.clear()
@@ -71,6 +75,7 @@ class JobWatch:
     async def _watch_pods(self) -> None:
         async with aclosing(self._place.watch_pods(self._found.job)) as changes:
             async for uid, pod in changes:
+                self._heard_of.add(uid)
                 if pod is None:
                     self._pods.pop(uid, None)
                 else:
