@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.cluster.waiting import wait_until
+from tests.cluster.waiting import TIMEOUT, wait_until
 
 ADDRESS = re.compile(r"http://\S+/\?token=(\S+)")
 
@@ -51,7 +51,7 @@ class Served:
 
     def ask(self, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
         """One request, exactly as given; header names are written with underscores."""
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.putrequest(method, path, skip_host="Host" in named)
@@ -85,7 +85,7 @@ def serving(env: Mapping[str, str], folder: Path, *args: str) -> Iterator[Served
         assert found is not None
         yield Served(found[0], process.pid, said)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0, said.read_text()
+        assert process.wait(timeout=TIMEOUT) == 0, said.read_text()
         assert "Traceback" not in said.read_text(), said.read_text()
     finally:
         process.kill()

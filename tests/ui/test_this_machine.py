@@ -33,7 +33,7 @@ def names(page: Visitor) -> list[str]:
 
 
 def shows(page: Visitor, *wanted: str) -> None:
-    wait_until(lambda: names(page) == list(wanted), 20)
+    wait_until(lambda: names(page) == list(wanted))
 
 
 def test_the_list_shows_every_job_and_changes_by_itself(page: Visitor, laptop: Laptop) -> None:
