@@ -117,6 +117,8 @@ def test_what_the_api_server_refuses_is_told_before_and_nothing_is_made(page: Vi
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
     hard = {"count/paddlejobs.batch.paddlepaddle.org": "2"}
     desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump({**quota, "spec": {"hard": hard}}))
+    # Until the quota's controller has counted, everything is refused, and nobody asks again what was refused once.
+    wait_until(lambda: desk.objects("resourcequotas")[0]["status"]["used"])
     page.page.get_by_role("link", name="New job").click()
     area = page.page.get_by_label("The job as YAML")
     area.fill(yaml.safe_dump(a_job("taken")))
