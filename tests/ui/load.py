@@ -22,7 +22,7 @@ from tests.cluster.binaries import find_binaries
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.fixtures import CRD
 from tests.scenarios.desk import Json, a_job
-from tests.ui.browser import Visitor, a_browser
+from tests.ui.browser import Driver, Visitor, a_browser
 from tests.ui.served import Served, serving
 
 WATCH_LONG_TASKS = """() => {
@@ -144,8 +144,8 @@ def _cpu(pid: int) -> float:
 
 
 @contextmanager
-def looked_at(person: Person, folder: Path) -> Iterator[tuple[Visitor, Served]]:
-    with serving(person.env, folder) as served, a_browser() as browser:
+def looked_at(person: Person, folder: Path, browser: Driver) -> Iterator[tuple[Visitor, Served]]:
+    with serving(person.env, folder) as served:
         page = Visitor(browser, served.address)
         yield page, served
         page.close()
@@ -167,7 +167,7 @@ def main() -> int:
             home = folder / "home"
             home.mkdir()
             person = Person(home, cluster.kubeconfig(folder / "kubeconfig"))
-            with looked_at(person, folder) as (page, served):
+            with a_browser() as browser, looked_at(person, folder, browser) as (page, served):
                 page.page.get_by_text(f"{asked.jobs} of {asked.jobs} jobs").wait_for()
                 print(measure(crowd, page, served, seconds=asked.seconds, rate=asked.rate), flush=True)
     return 0

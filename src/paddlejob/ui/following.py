@@ -30,6 +30,8 @@ class JobWatch:
         self._place = place
         self._found = found
         self._pods: dict[str, Pod] = {}
+        # Pods that the watch has told of: a list that was asked for before may know less of them.
+        self._heard_of: set[str] = set()
         self._events: tuple[Event, ...] = ()
         self._refused: dict[str, str] = {}
         self._gone = False
@@ -40,7 +42,9 @@ class JobWatch:
         watching = [asyncio.ensure_future(one) for one in kept]
         try:
             with self._allowed("pods"):
-                self._pods = {one.metadata.uid: one for one in await self._place.pods(self._found.job)}
+                for one in await self._place.pods(self._found.job):
+                    if one.metadata.uid not in self._heard_of:
+                        self._pods[one.metadata.uid] = one
             with self._allowed("events"):
                 self._events = await self._place.events(self._found.job)
             while not self._gone:
@@ -96,6 +100,7 @@ class JobWatch:
         with self._allowed("pods"):
             async with aclosing(self._place.watch_pods(self._found.job)) as changes:
                 async for uid, pod in changes:
+                    self._heard_of.add(uid)
                     if pod is None:
                         self._pods.pop(uid, None)
                     else:
