@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +15,10 @@ from tests.scenarios.desk import Desk, Json, a_job
 from tests.ui.browser import Visitor
 from tests.ui.conftest import Visit
 from tests.ui.served import Served, serving
+
+LATER = "2100-01-01T00:00:00Z"
+# A question that was asked later: what was asked before has been answered, too.
+AN_ANSWER = "async () => { await (await fetch('api/about')).json(); }"
 
 
 @pytest.fixture
@@ -63,6 +68,29 @@ def test_a_quota_that_is_used_up_is_told_before(page: Visitor, desk: Desk) -> No
     write(page, a_job("second"))
     page.sees("exceeded quota: few")
     assert page.page.get_by_role("button", name="Submit").is_disabled()
+
+
+def test_what_is_said_of_an_older_text_is_not_said_of_this_one(page: Visitor, desk: Desk) -> None:
+    """The answer comes while the next text is being written, before that is asked about."""
+    held: list[Any] = []
+    page.page.clock.install()
+    page.page.clock.pause_at(LATER)
+    page.page.route("**/api/check", held.append)
+    write(page, a_job("first"))
+    page.page.clock.run_for(1000)
+    wait_until(lambda: page.page.wait_for_load_state() or held)
+    write(page, a_job("second"))
+    with page.page.expect_response("**/api/check") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    page.page.evaluate(AN_ANSWER)
+    assert page.page.get_by_role("button", name="Submit").is_disabled()
+    assert page.page.get_by_text("Nothing is wrong").count() == 0
+    page.page.unroute("**/api/check")
+    page.page.clock.run_for(1000)
+    page.page.get_by_role("button", name="Submit").click()
+    page.page.get_by_role("heading", name="Submit second?").wait_for()
+    assert desk.gone("first")
 
 
 def test_all_that_is_made_is_asked_back(page: Visitor, desk: Desk) -> None:

@@ -94,7 +94,10 @@ export class SubmitPage {
   change() {
     Object.assign(draft, { text: this.area.value, place: this.place.value, namespace: this.namespace.value });
     this.hint();
+    // What was said of the text, and what is still going to be said, is not of this text.
+    this.round++;
     this.go.disabled = true;
+    say(this.verdict, "");
     clearTimeout(this.timer);
     this.number([]);
     this.timer = setTimeout(() => this.check(), pause);
