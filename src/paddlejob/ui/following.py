@@ -21,6 +21,8 @@ from paddlejob.ui.rows import name_of
 # Seconds between two messages at least; and until events are read again, which come later than what they tell.
 TICK = 0.25
 LATER = 1.5
+# Others than the operator tell of a job, too, whatever its status.
+RARELY = 15.0
 
 
 class JobWatch:
@@ -108,18 +110,19 @@ class JobWatch:
                     self._news.set()
 
     async def _read_events(self) -> None:
-        """After every change of the job, and a little later: the event of a change follows it."""
-        seen: object = None
+        """After every change of the job, a little later, since the event of a change follows it, and now and then."""
+        seen, quiet = None, 0.0
         while "events" not in self._refused:
             now = self._found.job.status
-            if now != seen:
-                seen = now
+            if now != seen or quiet >= RARELY:
+                seen, quiet = now, 0.0
                 await asyncio.sleep(TICK)
                 await self._events_now()
                 await asyncio.sleep(LATER)
                 await self._events_now()
             else:
                 await asyncio.sleep(TICK)
+                quiet += TICK
 
     async def _events_now(self) -> None:
         found = self._events
