@@ -62,12 +62,16 @@ class JobWatch:
         return msgspec.structs.replace(found, refused=dict(self._refused))
 
     @contextmanager
-    def _allowed(self, what: str) -> Iterator[None]:
-        """Who may see a job need not be allowed to see its pods or its events: then that is said in their place."""
+    def _allowed(self, what: str, *, twice: bool = False) -> Iterator[None]:
+        """Who may see a job need not be allowed to see its pods or its events: then that is said in their place.
+
+        `twice`: it is asked for elsewhere, too, in words that are plainer.
+        """
         try:
             yield
         except Forbidden as error:
-            self._refused[what] = str(error)
+            if not (twice and what in self._refused):
+                self._refused[what] = str(error)
             self._news.set()
 
     async def _changes(self, watching: Sequence[asyncio.Task[None]]) -> None:
@@ -99,7 +103,7 @@ class JobWatch:
             self._news.set()
 
     async def _watch_pods(self) -> None:
-        with self._allowed("pods"):
+        with self._allowed("pods", twice=True):
             async with aclosing(self._place.watch_pods(self._found.job)) as changes:
                 async for uid, pod in changes:
                     self._heard_of.add(uid)
