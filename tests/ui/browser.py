@@ -66,8 +66,8 @@ class Visitor:
         self.page.goto(address)
 
     def _heard(self, message: Any) -> None:
-        # That a server which was ended no longer answers is no mistake of the page.
-        if message.type == "error" and "net::ERR_" not in message.text:
+        # No mistake of the page: a server that was ended does not answer, and a refusal is told in words.
+        if message.type == "error" and not any(one in message.text for one in ("net::ERR_", "status of 409")):
             self.errors.append(message.text)
 
     def job(self, name: str) -> None:
