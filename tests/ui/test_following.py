@@ -10,6 +10,7 @@ import pytest
 
 from paddlejob.api import Job
 from paddlejob.core.children import Pod
+from paddlejob.errors import Forbidden
 from paddlejob.places.place import Change, Event, Found, PodChange
 from paddlejob.places.this_machine import ThisMachine
 from paddlejob.ui.following import JobWatch
@@ -64,3 +65,30 @@ async def test_a_list_that_is_late_does_not_undo_what_the_watch_has_told(
     first = await anext(looks)
     await looks.aclose()
     assert [one.node for one in first.pods] == nodes
+
+
+class Closed(Behind):
+    """Shows no pods to this person; the watch says so later than the list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked = asyncio.Event()
+
+    async def pods(self, _: Job) -> tuple[Pod, ...]:
+        raise Forbidden("cannot list the pods")
+
+    async def watch_pods(self, _: Job) -> AsyncGenerator[PodChange, None]:
+        await self.looked.wait()
+        for one in ():
+            yield one
+        raise Forbidden("cannot watch the pods")
+
+
+async def test_that_pods_may_not_be_listed_is_said_whoever_is_refused_last() -> None:
+    place = Closed()
+    looks = JobWatch(place, job()).run()
+    first = await anext(looks)
+    place.looked.set()
+    second = await anext(looks)
+    await looks.aclose()
+    assert [one.refused for one in (first, second)] == [{"pods": "cannot list the pods"}] * 2
