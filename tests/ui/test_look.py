@@ -110,6 +110,7 @@ def look_at_a_failure(page: Visitor, eye: Eye, headline: str) -> None:
 def look_at_a_run(page: Visitor, eye: Eye) -> None:
     page.job("train")
     page.page.locator(".bar.busy").nth(2).wait_for()
+    page.page.locator(".curves svg").nth(1).wait_for()
     eye.at("job")
     page.page.keyboard.press("2")
     page.page.locator(".line .text").nth(3).wait_for()
@@ -176,6 +177,7 @@ def test_the_picture_of_the_readme_is_made(visit: Visit, served: Served, picture
     settled(page)
     page.job("train")
     page.page.locator(".bar.busy").nth(2).wait_for()
+    page.page.locator(".curves svg").nth(1).wait_for()
     wait_until(lambda: page.page.locator(".events li").count() > 1)
     page.keep(pictures / "readme.png")
     if os.environ.get("PICTURE"):

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cluster.waiting import wait_until
 from tests.ui.browser import Visitor
-from tests.ui.laptop import Laptop
+from tests.ui.conftest import Visit
+from tests.ui.served import Served
 
-TRAIN = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "step $i/3000 loss: 0.$((9999 - i))"; sleep 0.2; done'
+WORDS = {
+    "en-US": ("Progress", ("of 3000", "loss 0.", "steps/s", "left"), ("Loss from step 1 to", "Steps per second from")),
+    "zh-CN": ("进度", ("/ 3000 步", "损失 0.", "steps/s", "剩余"), ("损失，第 1 步到", "每秒步数，第 1 步到")),
+}
 
 
-def test_a_job_that_tells_how_far_it_is_has_a_bar_and_curves(page: Visitor, laptop: Laptop) -> None:
-    laptop.submit("far", TRAIN)
-    page.page.get_by_role("columnheader", name="Progress").wait_for()
-    row = page.page.locator("tr", has=page.page.get_by_role("link", name="far", exact=True))
+@pytest.mark.parametrize("locale", WORDS)
+def test_a_job_that_tells_how_far_it_is_has_a_bar_and_curves(served: Served, visit: Visit, locale: str) -> None:
+    name, words, curves = WORDS[locale]
+    page = visit(served.address, locale=locale)
+    page.page.get_by_role("columnheader", name=name).wait_for()
+    row = page.page.locator("tr", has=page.page.get_by_role("link", name="train", exact=True))
     wait_until(lambda: "%" in row.inner_text() and " · " in row.inner_text())
-    page.job("far")
-    bar = page.page.get_by_role("progressbar", name="Progress")
-    bar.wait_for()
+    page.job("train")
+    page.page.get_by_role("progressbar", name=name).wait_for()
     card = page.page.locator(".card.progress")
-    wait_until(
-        lambda: "of 3000" in card.inner_text() and "loss 0." in card.inner_text() and "left" in card.inner_text()
-    )
-    page.page.get_by_role("img", name="Loss from step 1 to").wait_for()
-    laptop.bench.paddlejob("delete", "--local", "far")
+    wait_until(lambda: all(one in card.inner_text() for one in words))
+    for one in curves:
+        page.page.get_by_role("img", name=one).wait_for()
 
 
 def test_a_job_that_tells_nothing_has_neither(page: Visitor) -> None:
     page.job("hello")
-    page.sees("Time line")
+    page.page.locator(".pods tbody tr").first.wait_for()
     assert page.page.locator(".card.progress").is_hidden()
