@@ -28,8 +28,16 @@ def moments(page: Visitor) -> list[str]:
     return [str(one).partition(":")[0] for one in page.page.locator(".moments .what").all_inner_texts()]
 
 
+def without_places(page: Visitor) -> list[str]:
+    return [one for one in moments(page) if not one.startswith("All pods placed")]
+
+
 def until_moments(page: Visitor, *wanted: str) -> None:
-    wait_until(lambda: moments(page) == list(wanted))
+    def told() -> bool:
+        assert without_places(page) == list(wanted), moments(page)
+        return True
+
+    wait_until(told)
 
 
 def test_every_attempt_is_told_and_why_it_ended(page: Visitor, desk: Desk) -> None:
@@ -49,8 +57,7 @@ def test_every_attempt_is_told_and_why_it_ended(page: Visitor, desk: Desk) -> No
     page.page.locator(".facts div", has_text="Attempt").get_by_text("3", exact=True).wait_for()
     desk.finish_workers("train")
     page.page.locator(".state", has_text="Completed").wait_for()
-    told = [one for one in moments(page) if not one.startswith("All pods placed")]
-    assert told == [*begun, "Restarted", "Started", "Restarted", "Started", "Completed"]
+    until_moments(page, *begun, "Restarted", "Started", "Restarted", "Started", "Completed")
     why = page.page.locator(".moments .restarted .what").all_inner_texts()
     assert "train-worker-1" in why[0]
     assert "exit code 7" in why[1]
@@ -70,9 +77,8 @@ def test_a_job_that_is_suspended_and_resumed_says_so(page: Visitor, desk: Desk) 
     until_moments(page, "Created", "Suspended")
     page.page.get_by_role("button", name="Resume").click()
     page.page.get_by_role("dialog").get_by_role("button", name="Resume").click()
-    # What the status says of it is there before the events are.
-    wait_until(lambda: moments(page)[:3] == ["Created", "Suspended", "Pods are being created"])
-    wait_until(lambda: "Started" in moments(page))
+    # What the status and the pods say of it is there before the events are.
+    until_moments(page, "Created", "Suspended", "Pods are being created", "Started")
 
 
 def test_pods_have_their_node_state_restarts_and_exit_codes(page: Visitor, desk: Desk) -> None:

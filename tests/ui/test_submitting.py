@@ -73,12 +73,16 @@ def test_a_quota_that_is_used_up_is_told_before(page: Visitor, desk: Desk) -> No
 def test_what_is_said_of_an_older_text_is_not_said_of_this_one(page: Visitor, desk: Desk) -> None:
     """The answer comes while the next text is being written, before that is asked about."""
     held: list[Any] = []
+
+    def hold(asked: Any) -> None:
+        held.append(asked)
+
     page.page.clock.install()
     page.page.clock.pause_at(LATER)
-    page.page.route("**/api/check", held.append)
+    page.page.route("**/api/check", hold)
     write(page, a_job("first"))
     page.page.clock.run_for(1000)
-    wait_until(lambda: page.page.wait_for_load_state() or held)
+    wait_until(lambda: page.page.evaluate("() => null") or held)
     write(page, a_job("second"))
     with page.page.expect_response("**/api/check") as answered:
         held[0].continue_()
