@@ -43,7 +43,7 @@ demo: ## Train for real, here and now: two parameter servers, two workers, live
 	@echo "  $(VENV)-demo/bin/paddlejob run examples/resnet/job.yaml"
 	@echo "  kubectl create -f examples/wide_and_deep/job.yaml   # the same file on a cluster"
 
-test: check control-plane paddle ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
+test: check control-plane paddle browser ## Everything: linters, types, generated files, then all tests: real API server, real PaddlePaddle
 	@$(STEP) "Testing the core: every branch of it" $(PYTEST) tests/core --ignore=tests/core/properties \
 	  --cov=paddlejob.core --cov-branch --cov-report=term:skip-covered --cov-fail-under=100
 	@$(STEP) "Running all other tests" $(PYTEST) $(BY_FILE) --ignore-glob='tests/core/test_*.py'
@@ -72,6 +72,10 @@ bench: control-plane ## What a job costs: time, API calls, CPU and memory, on a 
 paddle: ## Make the environments with PaddlePaddle for the tests and examples (about 1.3 GB)
 	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
+
+browser: env ## Get the browser for the tests of the page, as root, and what drives it
+	@$(STEP) "Getting a browser" "$(BIN)/python" tools/chromium.py
+	@$(STEP) "Getting what drives it" "$(BIN)/python" tools/environments.py browser
 
 hangs: env ## Stop workers of real training and see the job say so: about ten minutes
 	@$(STEP) "Getting PaddlePaddle" "$(PYTHON)" tools/environments.py paddle-2.6.2
@@ -170,4 +174,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle hangs programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean
+.PHONY: help demo paddle browser hangs programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean

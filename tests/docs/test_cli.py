@@ -80,7 +80,7 @@ def test_every_command_of_the_page_works(talking: tuple[ControlPlane, Kubelet], 
                 continue
             if line == "paddlejob ui":
                 with serving(typist.env, tmp_path) as page:
-                    assert page.ask("GET", "/api/about", Cookie=page.cookie()).status == 200
+                    assert page.ask("GET", "~/api/about", Cookie=page.cookie()).status == 200
                 continue
             world.before(line)
             world.after(line, typist.type(line))

@@ -24,8 +24,9 @@ NARROW = {"width": 390, "height": 844}
 @contextmanager
 def a_browser() -> Iterator[Driver]:
     """For the tests of one file: while it is open, its loop is the thread's, and no other test could have one."""
+    program, python = installed()
     folder = subprocess.run(
-        [str(python_of("browser", _silently)), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         capture_output=True,
         text=True,
         check=True,
@@ -35,11 +36,16 @@ def a_browser() -> Iterator[Driver]:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415 - it is borrowed just now
 
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             yield browser
             browser.close()
     finally:
         sys.path.remove(folder)
+
+
+def installed() -> tuple[str, str]:
+    """The browser, and the Python that has what drives it; both are installed if they are missing."""
+    return chromium(), str(python_of("browser", _silently))
 
 
 def _silently(_: str) -> None: ...
@@ -60,8 +66,8 @@ class Visitor:
         self.page.goto(address)
 
     def _heard(self, message: Any) -> None:
-        # That a server which was ended no longer answers is no mistake of the page.
-        if message.type == "error" and "net::ERR_" not in message.text:
+        # No mistake of the page: a server that was ended does not answer, and a refusal is told in words.
+        if message.type == "error" and not any(one in message.text for one in ("net::ERR_", "status of 409")):
             self.errors.append(message.text)
 
     def job(self, name: str) -> None:

@@ -1,18 +1,32 @@
-"""Fixtures of tests of the page: `chromium` (one per file), `laptop` (its jobs run once per file) and `visit`."""
+"""Fixtures of tests of the page: `chromium` (one per file), `laptop` (its jobs run once per file) and `visit`.
+
+The browser is installed before the first test, outside every test's time limit: that takes minutes on a busy machine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.ui.browser import Driver, Visitor, a_browser
+from tests.ui.browser import Driver, Visitor, a_browser, installed
 from tests.ui.laptop import Laptop
 from tests.ui.served import Served, serving
+from tools.installer import CannotMake
+from tools.page_checks import node_modules
 
 Visit = Callable[..., Visitor]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    wanted = any("chromium" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        with suppress(CannotMake):  # each test says so itself
+            installed()
+            node_modules()
 
 
 @pytest.fixture(scope="module")

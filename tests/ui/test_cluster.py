@@ -112,30 +112,6 @@ def test_jobs_are_suspended_resumed_scaled_and_deleted_each_asked_back(
     wait_until(lambda: desk.job("grows")["spec"]["worker"]["replicas"] == 3)
 
 
-def test_what_the_api_server_refuses_is_told_before_and_nothing_is_made(page: Visitor, desk: Desk) -> None:
-    desk.submit(a_job("taken"))
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
-    hard = {"count/paddlejobs.batch.paddlepaddle.org": "2"}
-    desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump({**quota, "spec": {"hard": hard}}))
-    page.page.get_by_role("link", name="New job").click()
-    area = page.page.get_by_label("The job as YAML")
-    area.fill(yaml.safe_dump(a_job("taken")))
-    page.sees("taken already exists in namespace")
-    job = a_job("fresh", withGloo=5)
-    area.fill(yaml.safe_dump(job, sort_keys=False))
-    line = yaml.safe_dump(job, sort_keys=False).splitlines().index("  withGloo: 5") + 1
-    page.sees(f"Line {line}: spec.withGloo must be 2 or less, not 5")
-    area.fill(yaml.safe_dump(a_job("fresh")))
-    page.sees("Nothing is wrong with it.")
-    assert desk.gone("fresh")
-    page.page.get_by_role("button", name="Submit").click()
-    page.sees(f"It is submitted to namespace {desk.namespace} of cluster")
-    answer(page, "Submit")
-    page.page.get_by_role("heading", name="fresh", level=1).wait_for()
-    page.sees("no operator has picked it up")
-    assert not desk.gone("fresh")
-
-
 def test_logs_of_pods_on_nodes_are_followed(
     page: Visitor, desk: Desk, kubelet: Kubelet, operator: OperatorProcess
 ) -> None:
@@ -150,25 +126,6 @@ def test_logs_of_pods_on_nodes_are_followed(
     kubelet.says(f"{desk.namespace}/talk-worker-1", "later")
     page.page.locator(".line", has_text="later").wait_for()
     assert page.page.locator(".line", has_text="later").locator(".who").inner_text() == "worker-1"
-
-
-def test_a_person_sees_the_namespaces_that_are_theirs_and_no_others(
-    desk: Desk, elsewhere: Desk, person: Person, tmp_path: Path, visit: Visit
-) -> None:
-    """Rights in one namespace and none to list namespaces: that of the kubeconfig is shown."""
-    desk.submit(a_job("mine"))
-    elsewhere.submit(a_job("theirs"))
-    desk.kubectl("create", "serviceaccount", "reader")
-    desk.kubectl("create", "role", "reader", "--verb=get,list,watch", "--resource=paddlejobs.batch.paddlepaddle.org")
-    desk.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={desk.namespace}:reader")
-    token = desk.control_plane.token_for("reader", desk.namespace)
-    own = desk.control_plane.kubeconfig(tmp_path / "reader", token=token, namespace=desk.namespace)
-    with serving({**person.env, "KUBECONFIG": str(own)}, tmp_path) as shown:
-        page = visit(shown.address)
-        page.page.get_by_role("link", name="mine", exact=True).wait_for()
-        assert page.page.get_by_role("link", name="theirs", exact=True).count() == 0
-        page.job("mine")
-        page.sees("cannot list the pods of job mine")
 
 
 def test_a_cluster_that_cannot_be_reached_is_told_above_this_machines_jobs(

@@ -13,13 +13,19 @@ from typing import Any
 import pytest
 
 from tests.cluster.waiting import wait_until
-from tests.ui.browser import NARROW, Visitor
+from tests.ui.browser import NARROW, WIDE, Visitor
 from tests.ui.conftest import Visit
+from tests.ui.laptop import Laptop
 from tests.ui.served import Served
 from tools.page_checks import node_modules
 
 README_PICTURE = Path(__file__).parents[2] / "docs" / "page.png"
-LOOKS = [(theme, locale) for theme in ("light", "dark") for locale in ("en-US", "zh-CN")]
+LOOKS = [
+    (theme, locale, width)
+    for theme in ("light", "dark")
+    for locale in ("en-US", "zh-CN")
+    for width in (WIDE["width"], NARROW["width"])
+]
 # axe's ranks of what hinders people.
 SERIOUS = ("serious", "critical")
 
@@ -36,66 +42,101 @@ def settled(page: Visitor) -> None:
     page.page.get_by_role("link", name="train", exact=True).wait_for()
 
 
-@pytest.mark.parametrize(("theme", "locale"), LOOKS)
-def test_every_view_can_be_read_in_both_themes_and_languages(
-    visit: Visit, served: Served, pictures: Path, theme: str, locale: str
+class Eye:
+    """Looks at one view after the other: takes a picture, keeps what hinders people, and what does not fit."""
+
+    def __init__(self, page: Visitor, pictures: Path, look: str) -> None:
+        self.page = page
+        self.found: dict[str, list[str]] = {}
+        self._pictures = pictures
+        self._look = look
+
+    def at(self, view: str) -> None:
+        found = hindrances(self.page)
+        wide, room = self.page.page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+        if wide > room:
+            found.append(f"{wide} pixels do not fit into {room}")
+        if found:
+            self.found[view] = found
+        self.page.keep(self._pictures / f"{view}-{self._look}.png")
+
+
+@pytest.mark.parametrize(("theme", "locale", "width"), LOOKS)
+def test_every_view_can_be_read_in_both_themes_and_languages_at_every_width(
+    visit: Visit, served: Served, pictures: Path, theme: str, locale: str, width: int
 ) -> None:
-    page = visit(served.address, color_scheme=theme, locale=locale)
-    look = f"{theme}-{locale[:2]}"
+    """A telephone shows everything, too, without a sideways scroll."""
+    size = NARROW if width == NARROW["width"] else WIDE
+    page = visit(served.address, color_scheme=theme, locale=locale, viewport=size)
     chinese = locale == "zh-CN"
+    eye = Eye(page, pictures, f"{theme}-{locale[:2]}{'-narrow' if size is NARROW else ''}")
     settled(page)
     assert page.page.evaluate("() => document.documentElement.lang") == ("zh-CN" if chinese else "en")
-    found = {"list": hindrances(page)}
-    page.keep(pictures / f"list-{look}.png")
-    page.job("broken")
-    page.sees("最先失败的 Pod" if chinese else "What failed first")
-    page.page.locator(".pods tbody tr").wait_for()
-    found["failed"] = hindrances(page)
-    page.keep(pictures / f"failed-{look}.png")
-    page.page.keyboard.press("Escape")
-    page.job("train")
-    page.page.locator(".bar.busy").nth(2).wait_for()
-    found["job"] = hindrances(page)
-    page.keep(pictures / f"job-{look}.png")
-    page.page.keyboard.press("2")
-    page.page.locator(".line .text").nth(3).wait_for()
-    found["logs"] = hindrances(page)
-    page.keep(pictures / f"logs-{look}.png")
-    page.page.keyboard.press("3")
-    page.sees("PaddleJob")
-    found["yaml"] = hindrances(page)
+    look_at_the_list(page, eye)
+    look_at_a_failure(page, eye, "最先失败的 Pod" if chinese else "What failed first")
+    look_at_a_run(page, eye)
     page.page.keyboard.press("n")
     page.page.locator("textarea").fill("kind: PaddleJob\n")
     page.page.locator(".notes li").first.wait_for()
-    found["new"] = hindrances(page)
-    page.keep(pictures / f"new-{look}.png")
-    assert {view: serious for view, serious in found.items() if serious} == {}
+    eye.at("new")
+    page.page.locator("#top").click()
+    page.page.keyboard.press("?")
+    page.page.get_by_role("dialog").wait_for()
+    eye.at("help")
+    assert eye.found == {}
 
 
-def test_a_telephone_shows_everything_without_a_sideways_scroll(visit: Visit, served: Served, pictures: Path) -> None:
-    page = visit(served.address, viewport=NARROW)
-    settled(page)
+def look_at_the_list(page: Visitor, eye: Eye) -> None:
+    eye.at("list")
+    page.page.locator("#search").fill("no such job")
+    page.page.locator(".empty h2").wait_for()
+    eye.at("no-match")
+    page.page.locator("#search").fill("")
 
-    def fits() -> None:
-        width = page.page.evaluate("() => document.documentElement.scrollWidth")
-        assert width <= NARROW["width"], (page.page.url, width)
 
-    fits()
-    assert hindrances(page) == []
-    page.keep(pictures / "narrow-list.png")
+def look_at_a_failure(page: Visitor, eye: Eye, headline: str) -> None:
     page.job("broken")
+    page.sees(headline)
     page.page.locator(".pods tbody tr").wait_for()
-    fits()
-    page.keep(pictures / "narrow-job.png")
-    page.tab("Logs")
-    page.page.locator(".line .text").first.wait_for()
-    fits()
-    page.keep(pictures / "narrow-logs.png")
-    page.page.get_by_role("link", name="New job").click()
-    page.page.locator("textarea").fill("kind: PaddleJob\n")
-    page.page.locator(".notes li").first.wait_for()
-    fits()
-    page.keep(pictures / "narrow-new.png")
+    eye.at("failed")
+    page.page.locator(".danger-quiet").click()
+    page.page.get_by_role("dialog").wait_for()
+    eye.at("delete")
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("dialog").wait_for(state="detached")
+    page.page.keyboard.press("Escape")
+
+
+def look_at_a_run(page: Visitor, eye: Eye) -> None:
+    page.job("train")
+    page.page.locator(".bar.busy").nth(2).wait_for()
+    page.page.locator(".curves svg").nth(1).wait_for()
+    eye.at("job")
+    page.page.keyboard.press("2")
+    page.page.locator(".line .text").nth(3).wait_for()
+    page.page.locator("#search").fill("loss")
+    page.page.locator("mark").first.wait_for()
+    eye.at("logs")
+    page.page.keyboard.press("Escape")
+    page.page.keyboard.press("3")
+    page.page.locator("pre.source", has_text="kind: PaddleJob").wait_for()
+    eye.at("yaml")
+
+
+def test_the_colours_of_logs_can_be_read_in_both_themes(
+    laptop: Laptop, served: Served, visit: Visit, pictures: Path
+) -> None:
+    codes = [*range(30, 38), *range(40, 48), *range(90, 98), *range(100, 108), 1, 2, 3, 4]
+    laptop.submit("colours", "".join(rf"printf '\033[{code}mcolour {code}\033[0m plain\n';" for code in codes))
+    laptop.bench.ended("colours")
+    for theme in ("light", "dark"):
+        page = visit(served.address, color_scheme=theme, viewport={"width": 900, "height": 1200})
+        page.job("colours")
+        page.tab("Logs")
+        page.sees(f"{len(codes)} lines, complete")
+        eye = Eye(page, pictures, theme)
+        eye.at("colours")
+        assert eye.found == {}
 
 
 def test_language_and_theme_are_chosen_and_kept(visit: Visit, served: Served) -> None:
@@ -116,7 +157,8 @@ def test_both_languages_have_every_word(visit: Visit, served: Served) -> None:
     settled(page)
     words = page.page.evaluate(
         """async () => {
-          const [{ english }, { chinese }] = [await import("/words_en.js"), await import("/words_zh.js")];
+          const words = (name) => import(new URL(name, location));
+          const [{ english }, { chinese }] = [await words("words_en.js"), await words("words_zh.js")];
           return JSON.stringify([english, chinese]);
         }"""
     )
@@ -135,6 +177,7 @@ def test_the_picture_of_the_readme_is_made(visit: Visit, served: Served, picture
     settled(page)
     page.job("train")
     page.page.locator(".bar.busy").nth(2).wait_for()
+    page.page.locator(".curves svg").nth(1).wait_for()
     wait_until(lambda: page.page.locator(".events li").count() > 1)
     page.keep(pictures / "readme.png")
     if os.environ.get("PICTURE"):

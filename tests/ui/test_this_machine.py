@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.waiting import wait_until
+from tests.ui.blocking import Blocked, watched
 from tests.ui.browser import Visitor
-from tests.ui.conftest import Visit
 from tests.ui.laptop import Laptop
-from tests.ui.served import Served, serving
 
+THIRD = "loss: 0.9966, learning_rate: 1e-05, global_step: 3, interval_steps_per_second: 4.7"
 GOOD = """apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
 metadata:
@@ -33,7 +33,7 @@ def names(page: Visitor) -> list[str]:
 
 
 def shows(page: Visitor, *wanted: str) -> None:
-    wait_until(lambda: names(page) == list(wanted), 20)
+    wait_until(lambda: names(page) == list(wanted))
 
 
 def test_the_list_shows_every_job_and_changes_by_itself(page: Visitor, laptop: Laptop) -> None:
@@ -113,7 +113,7 @@ def test_logs_have_their_colours_and_nothing_else_that_pods_send_to_a_terminal(p
     assert page.page.locator(".line.heading").first.inner_text() == "hello-worker-0, attempt 1"
     page.page.get_by_label("Pods", exact=True).select_option(label="hello-worker-1")
     wait_until(lambda: page.page.locator(".line .who").all_inner_texts() == ["worker-1"] * 3)
-    page.sees("4 lines, complete")
+    page.sees("3 lines, complete")
 
 
 def test_logs_are_followed_searched_and_downloaded(page: Visitor, tmp_path: Path) -> None:
@@ -123,13 +123,15 @@ def test_logs_are_followed_searched_and_downloaded(page: Visitor, tmp_path: Path
     last = page.page.locator(".line .text").last
     first = last.inner_text()
     wait_until(lambda: last.inner_text() != first)
-    page.page.get_by_label("Search the logs").fill("STEP 3 ")
+    page.page.get_by_label("Search the logs").fill("loss")
+    wait_until(lambda: set(page.page.locator("mark").all_inner_texts()) == {"loss"})
+    page.page.get_by_label("Search the logs").fill("GLOBAL_STEP: 3,")
     page.page.get_by_label("Only matches").check()
-    wait_until(lambda: page.page.locator(".line .text").all_inner_texts() == ["step 3 loss 0.9996"])
-    assert page.page.locator("mark").inner_text() == "step 3 "
+    wait_until(lambda: page.page.locator(".line .text").all_inner_texts() == [THIRD])
+    assert page.page.locator("mark").inner_text() == "global_step: 3,"
     page.page.get_by_label("Only matches").uncheck()
     page.page.get_by_role("button", name="Next match").click()
-    page.page.locator(".line.current", has_text="step 3 loss").wait_for()
+    page.page.locator(".line.current", has_text=THIRD).wait_for()
     assert not page.page.get_by_label("Follow").is_checked()
     with page.page.expect_download() as download:
         page.page.get_by_role("link", name="Download").click()
@@ -137,7 +139,7 @@ def test_logs_are_followed_searched_and_downloaded(page: Visitor, tmp_path: Path
     download.value.save_as(kept)
     assert kept.name == "train.log"
     said = kept.read_text().splitlines()
-    assert said[:2] == ["==== train-worker-0, start 1 ====", "[train-worker-0] step 1 loss 0.9998"]
+    assert (said[0], said[4]) == ("==== train-worker-0, start 1 ====", f"[train-worker-0] {THIRD}")
     assert "worker-1" not in kept.read_text()
 
 
@@ -158,27 +160,20 @@ def test_the_logs_of_attempts_are_apart(laptop: Laptop, page: Visitor) -> None:
 def test_a_hundred_thousand_lines_do_not_freeze_the_page(laptop: Laptop, page: Visitor) -> None:
     laptop.submit("much", "seq -f 'line number %06.0f of a log that is rather long, with a few more words' 1 100000")
     laptop.bench.ended("much")
-    page.page.evaluate(
-        """() => {
-          window.longest = 0;
-          new PerformanceObserver((list) => {
-            for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration);
-          }).observe({ entryTypes: ["longtask"] });
-        }"""
-    )
-    page.job("much")
-    page.tab("Logs")
-    page.sees("100,001 lines, complete")
-    page.sees("line number 100000")
-    assert page.page.locator(".line").count() < 200
-    page.page.get_by_label("Search the logs").fill("number 012345")
-    page.sees("0 of 1")
-    page.page.get_by_label("Search the logs").press("Enter")
-    page.page.locator(".line.current", has_text="012345").wait_for()
-    page.page.locator(".log").evaluate("element => { element.scrollTop = 0; }")
-    page.sees("line number 000001")
-    longest = page.page.evaluate("() => window.longest")
-    assert longest < 500, longest  # on a machine that does much else; bench/page.py measures it
+    with watched(page, Blocked()) as blocked:
+        page.job("much")
+        page.tab("Logs")
+        page.sees("100,000 lines, complete")
+        page.sees("line number 100000")
+        assert page.page.locator(".line").count() < 200
+        page.page.get_by_label("Search the logs").fill("number 012345")
+        page.sees("0 of 1")
+        page.page.get_by_label("Search the logs").press("Enter")
+        page.page.locator(".line.current", has_text="012345").wait_for()
+        page.page.locator(".log").evaluate("element => { element.scrollTop = 0; }")
+        page.sees("line number 000001")
+    assert blocked.tasks
+    assert blocked.ms < 150, blocked
 
 
 def test_the_yaml_has_no_secret_in_it(laptop: Laptop, page: Visitor, tmp_path: Path) -> None:
@@ -247,32 +242,8 @@ def test_everything_can_be_reached_by_keyboard(page: Visitor) -> None:
     page.page.get_by_label("Search jobs").fill("")
 
 
-def test_a_server_that_went_away_is_told_and_comes_back(laptop: Laptop, tmp_path: Path, visit: Visit) -> None:
-    with serving(laptop.env, tmp_path) as shown:
-        page = visit(shown.address)
-        page.page.get_by_role("link", name="hello", exact=True).wait_for()
-    page.sees("The server does not answer.")
-
-
 @pytest.mark.parametrize("command", [("ui", "--port", "70000"), ("ui", "--host", "203.0.113.9")])
 def test_an_address_that_cannot_be_had_is_told_in_one_line(laptop: Laptop, command: tuple[str, ...]) -> None:
     done = laptop.bench.paddlejob(*command, "--no-browser")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-
-
-def test_a_hidden_page_asks_for_nothing(served: Served, visit: Visit) -> None:
-    """Browsers open six connections to a server at most: a page in the background must hold none."""
-    pages = [visit(served.address) for _ in range(2)]
-    pages[0].page.get_by_role("link", name="hello", exact=True).wait_for()
-    hide = """hidden => {
-      Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }"""
-    pages[0].page.evaluate(hide, True)
-    asked: list[str] = []
-    pages[0].page.on("request", lambda one: asked.append(one.url))
-    pages[1].job("hello")
-    assert asked == []
-    with pages[0].page.expect_request("**/api/jobs"):
-        pages[0].page.evaluate(hide, False)

@@ -53,6 +53,42 @@ def test_what_the_status_says_stays_when_the_events_are_gone() -> None:
     assert moments[-1].text == "it failed"
 
 
+def test_of_one_second_the_beginning_comes_first() -> None:
+    """A status has whole seconds; an event of the same second is not later than what it says."""
+    events = [
+        Event("2026-01-01T10:00:00.900000Z", "Warning", "Failed", "it failed"),
+        Event("2026-01-01T10:00:00.400000Z", "Normal", "Created", "creating 1 worker pod"),
+    ]
+    job = found(phase="Failed", startTime="2026-01-01T10:00:00Z", completionTime="2026-01-01T10:00:00Z")
+    assert whats(timeline(job, (a_placed_pod("a", "2026-01-01T10:00:00Z"),), events)) == [
+        "created",
+        "pods",
+        "placed",
+        "started",
+        "failed",
+    ]
+
+
+def test_a_job_that_is_resumed_in_the_second_of_its_suspension_has_its_pods_afterwards() -> None:
+    events = [
+        Event("2026-01-01T10:00:01.100000Z", "Normal", "Suspended", "the job has no pods until it is resumed"),
+        Event("2026-01-01T10:00:01.300000Z", "Normal", "Created", "creating 1 worker pod"),
+        Event("2026-01-01T10:00:01.900000Z", "Normal", "Started", "all pods are running"),
+    ]
+    moments = timeline(found(phase="Running"), (a_placed_pod("a", "2026-01-01T10:00:01Z"),), events)
+    assert whats(moments) == ["created", "suspended", "pods", "placed", "started"]
+
+
+def test_of_one_second_the_end_comes_last() -> None:
+    """Its event, which comes after the status, would say which part of the second it was."""
+    events = [
+        Event("2026-01-01T10:00:05.100000Z", "Warning", "Restarted", "train-worker-0 failed with exit code 1"),
+        Event("2026-01-01T10:00:05.600000Z", "Normal", "Started", "all pods are running"),
+    ]
+    job = found(phase="Completed", startTime="2026-01-01T10:00:05Z", completionTime="2026-01-01T10:00:05Z")
+    assert whats(timeline(job, (), events)) == ["created", "restarted", "started", "completed"]
+
+
 def test_a_job_is_placed_when_its_last_pod_has_a_node() -> None:
     pods = (a_placed_pod("a", "2026-01-01T10:00:02Z"), a_placed_pod("b", "2026-01-01T10:00:05Z"))
     placed = timeline(found(phase="Starting"), pods, ())[-1]

@@ -46,15 +46,15 @@ async def _serve(where: Where, options: PageOptions, *, browser: bool) -> None:
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with AsyncExitStack() as stack:
         places = await _entered(where, stack)
-        address = await stack.enter_async_context(serving(places, options))
+        entrance = await stack.enter_async_context(serving(places, options))
         if not is_private(options.host):
             note(
                 f"others can reach {options.host}: whoever has the address below may do with the jobs what you may, and"
                 " it travels unencrypted"
             )
-        print(f"{address}\n(Ctrl-C ends it)", flush=True)
+        print(f"{entrance.address}\n(Ctrl-C ends it)", flush=True)
         if browser and _has_screen():
-            webbrowser.open(address)
+            webbrowser.open(entrance.once)
         await ended.wait()
 
 

@@ -5,6 +5,7 @@ Every request names the job by its UID, too: what was asked back is done to that
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Literal
 
@@ -15,7 +16,7 @@ from paddlejob.api.meta import Key
 from paddlejob.api.names import KIND
 from paddlejob.errors import Invalid, NotFound, PaddleJobError
 from paddlejob.local.reading import Document, Misplaced, parse_text
-from paddlejob.places.place import Description, Place
+from paddlejob.places.place import Description, Place, label
 from paddlejob.ui.rows import At
 
 
@@ -37,10 +38,11 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a draft, each mistake with its line; and the jobs in it."""
+    """What is wrong with a draft, each mistake with its line; the jobs in it, and what is applied beside them."""
 
     mistakes: tuple[Misplaced, ...] = ()
     jobs: tuple[At, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 async def act(places: Mapping[str, Place], asked: Order) -> None:
@@ -63,7 +65,7 @@ async def _done(place: Place, job: Job, asked: Order) -> None:
 
 async def judge(places: Mapping[str, Place], draft: Draft) -> Judgement:
     """As the API server would judge it, and asked of the place itself when nothing else is wrong."""
-    documents, mistakes = parse_text(draft.text)
+    documents, mistakes = await asyncio.to_thread(parse_text, draft.text)
     if mistakes:
         return Judgement(mistakes=tuple(mistakes))
     try:
@@ -73,7 +75,10 @@ async def judge(places: Mapping[str, Place], draft: Draft) -> Judgement:
             await place.check(one)
     except PaddleJobError as error:
         return Judgement(mistakes=(Misplaced(0, 0, str(error)),))
-    return Judgement(jobs=tuple(At(draft.place, one.namespace or place.namespace, one.name) for one in described))
+    return Judgement(
+        jobs=tuple(At(draft.place, one.namespace or place.namespace, one.name) for one in described),
+        beside=tuple(label(one) for one in described[0].beside),
+    )
 
 
 async def submit(places: Mapping[str, Place], draft: Draft) -> Judgement:

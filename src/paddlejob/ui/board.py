@@ -13,13 +13,16 @@ from contextlib import aclosing
 import msgspec
 
 from paddlejob.errors import PaddleJobError
-from paddlejob.kube.tasks import TaskGroup
+from paddlejob.kube.tasks import TaskGroup, cancelled_and_joined
 from paddlejob.places.place import Place
 from paddlejob.ui.rows import At, Row, name_of, row
 
 # Seconds between two messages, and before a place that refused us is asked again.
 TICK = 0.2
 RETRY = 5.0
+# Seconds after which a place is asked whether it is still there; and times after which new namespaces are looked for.
+PULSE = 10.0
+PULSES = 30
 # Messages that a page may be behind.
 MOST_BEHIND = 32
 
@@ -73,12 +76,19 @@ class Board:
         while True:
             try:
                 chosen = (self._namespace,) if self._namespace else await place.namespaces()
+                self._forget_others(place, chosen)
                 await asyncio.gather(*(self._first(place, one) for one in chosen))
                 self._state(name_of(place), known=True)
                 await self._watch_all(place, chosen)
             except PaddleJobError as error:
                 self._state(name_of(place), trouble=str(error))
-            await asyncio.sleep(RETRY)
+                await asyncio.sleep(RETRY)
+
+    def _forget_others(self, place: Place, chosen: Sequence[str | None]) -> None:
+        """Jobs of namespaces that are gone, or that the person may no longer see."""
+        if None not in chosen:
+            for at in [at for at in self._rows if at.place == name_of(place) and at.namespace not in chosen]:
+                self._set(at, None)
 
     async def _first(self, place: Place, namespace: str | None) -> None:
         """What is there now: a watch does not say what has gone since another ended, nor what is wrong."""
@@ -89,13 +99,23 @@ class Board:
             self._set(at, found.get(at))
 
     async def _watch_all(self, place: Place, namespaces: Sequence[str | None]) -> None:
+        """Until one of them fails, or it is time to see which namespaces there are by now."""
         watching = [asyncio.ensure_future(self._watch(place, one)) for one in namespaces]
+        watching.append(asyncio.ensure_future(self._pulse(place, for_ever=None in namespaces)))
         try:
-            await asyncio.gather(*watching)
+            done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
+            for one in done:
+                one.result()
         finally:
-            for one in watching:
-                one.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
+            await cancelled_and_joined(*watching)
+
+    async def _pulse(self, place: Place, *, for_ever: bool) -> None:
+        """A place that is gone is told: rows that nobody keeps up to date look like those of a quiet place."""
+        beats = 0
+        while for_ever or beats < PULSES:
+            beats += 1
+            await asyncio.sleep(PULSE)
+            await place.answers()
 
     async def _watch(self, place: Place, namespace: str | None) -> None:
         name = name_of(place)

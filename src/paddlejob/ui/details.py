@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from paddlejob.api.names import LABEL_ATTEMPT, LABEL_INDEX, LABEL_RES_TYPE, ROLES
-from paddlejob.api.status import Failure
+from paddlejob.api.status import Failure, Progress
 from paddlejob.core.children import Pod
 from paddlejob.places.place import Event, Found
-from paddlejob.places.words import pod_word, restarts, why
+from paddlejob.places.words import pace, pod_word, restarts, why
 from paddlejob.ui.rows import Row, row
 from paddlejob.ui.timeline import Moment, timeline
 
@@ -55,11 +55,25 @@ class RoleView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ready: str
 
 
+class ProgressView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How far it is: as the status tells it, and its speed in words."""
+
+    at: str
+    percent: int | None
+    step: int | None
+    total: int | None
+    epoch: int | None
+    loss: float | None
+    metrics: dict[str, float]
+    pace: str
+
+
 class JobDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     row: Row
     why: str
     about: tuple[tuple[str, str], ...]
     failure: Failure | None
+    progress: ProgressView | None
     roles: tuple[RoleView, ...]
     network: str
     attempt: int
@@ -69,6 +83,8 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pods_in_all: int
     events: tuple[Event, ...]
     possible: Possible
+    refused: dict[str, str] = {}
+    """Why the person may not see its `pods` or its `events`."""
 
 
 def details(place: str, found: Found, pods: Sequence[Pod], events: Sequence[Event]) -> JobDetails:
@@ -81,6 +97,7 @@ def details(place: str, found: Found, pods: Sequence[Pod], events: Sequence[Even
         why=why(found),
         about=found.about,
         failure=status.failure,
+        progress=_progress(status.progress) if status.progress else None,
         roles=tuple(_role(found, name) for name, _ in job.spec.roles),
         network=str(job.spec.network),
         attempt=status.attempt,
@@ -90,6 +107,19 @@ def details(place: str, found: Found, pods: Sequence[Pod], events: Sequence[Even
         pods_in_all=len(pods),
         events=tuple(events),
         possible=_possible(place, found),
+    )
+
+
+def _progress(told: Progress) -> ProgressView:
+    return ProgressView(
+        at=told.at,
+        percent=told.percent,
+        step=told.step,
+        total=told.total,
+        epoch=told.epoch,
+        loss=told.loss,
+        metrics=told.metrics,
+        pace=pace(told),
     )
 
 

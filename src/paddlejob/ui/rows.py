@@ -31,6 +31,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     restarts: int
     disruptions: int
     reason: str
+    progress: str
+    eta: str
     created: str
     ended: str
 
@@ -54,6 +56,8 @@ def row(place: str, found: Found) -> Row:
         restarts=status.restarts,
         disruptions=status.disruptions,
         reason=status.reason,
+        progress=status.progress.summary if status.progress else "",
+        eta=(status.progress.eta or "") if status.progress else "",
         created=meta.creation_timestamp or "",
         ended=status.completion_time or "",
     )

@@ -1,22 +1,32 @@
 """Who may ask the page's server anything: only a browser that was given the token, and only from the page itself.
 
 The address that `paddlejob ui` prints holds the token; its first visit gets a cookie that no other site can send. A
-foreign name in `Host` (DNS rebinding), a foreign `Origin` and requests that another site starts are refused, whatever
-they bring along. The policy sent with every answer lets a page run our own files only, and no text become markup.
+browser that we start ourselves gets an address that opens once: everybody on this machine can read its command line.
+Cookies know no ports, but they know paths: the page is at one that nobody guesses, so another server of this machine is
+sent none. A foreign name in `Host` (DNS rebinding), a foreign `Origin` and requests that another site starts are
+refused, whatever they bring along. The policy sent with every answer lets a page run our own files only, and no text
+become markup.
 """
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# A name or an address, and a port; nothing of what else could stand before a path.
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.IGNORECASE)
+# A cookie that is strict does not come along while a browser follows another site's link, redirects included: from a
+# page of our own it does.
+_WAY_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>PaddleJobs</title>
+<meta http-equiv="refresh" content="0; url={base}/"><a href="{base}/">PaddleJobs</a></html>
+"""
 EVERYWHERE = ("", "0.0.0.0", "::")
 
 HEADERS = {
@@ -46,7 +56,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def is_private(host: str) -> bool:
     """Whether only this machine can reach a server that listens there."""
-    return host in LOOPBACK
+    return host in LOOPBACK or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 class Gate:
@@ -54,8 +64,16 @@ class Gate:
 
     def __init__(self, host: str) -> None:
         self.token = secrets.token_urlsafe(24)
+        self.base = f"/{secrets.token_urlsafe(12)}"
+        self._tickets: set[str] = set()
         self._host = host
-        self.cookie = f"paddlejob-{secrets.token_hex(4)}"  # cookies know no ports: two servers must not share one
+        self.cookie = f"paddlejob-{secrets.token_hex(4)}"  # of two servers each has its own
+
+    def ticket(self) -> str:
+        """A token that opens once."""
+        made = secrets.token_urlsafe(24)
+        self._tickets.add(made)
+        return made
 
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if refusal := self._refusal(request):
@@ -78,22 +96,35 @@ class Gate:
 
     def _is_ours(self, host: str) -> bool:
         """A name that somebody's DNS leads here is none of ours. Ports do not count: they may be forwarded."""
-        name = urlsplit(f"//{host}").hostname or ""
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = (found["v6"] or found["name"]).lower()
         if name in LOOPBACK or name == self._host.lower():
             return True
         return self._host in EVERYWHERE and (_is_address(name) or name == socket.gethostname().lower())
 
     def _enter(self, request: web.Request) -> web.StreamResponse:
-        if request.method != "GET" or request.path != "/" or not self._knows(request.query.get("token", "")):
+        if request.method != "GET" or request.path != "/" or not self._opens(request.query.get("token", "")):
             said = "Open the address that `paddlejob ui` printed: it holds the token without which nothing is shown."
             return web.Response(status=403, text=f"{said}\n")
-        # The token does not stay in the address, where a screenshot or the history would show it.
-        answer = web.Response(status=303, headers={"Location": "/"})
-        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
+        # The token does not stay in the address, where a screenshot would show it.
+        if request.headers.get("Sec-Fetch-Site", "none") == "none":
+            answer = web.Response(status=303, headers={"Location": f"{self.base}/"})
+        else:
+            page = _WAY_IN.format(base=self.base)
+            answer = web.Response(text=page, content_type="text/html", charset="utf-8")
+        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path=f"{self.base}/")
         return answer
 
+    def _opens(self, token: str) -> bool:
+        if token in self._tickets:
+            self._tickets.discard(token)
+            return True
+        return self._knows(token)
+
     def _knows(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self.token.encode())
+        return hmac.compare_digest(token.encode(errors="surrogateescape"), self.token.encode())
 
 
 async def add_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -6,6 +6,7 @@ Static files are read once, by name, so no path of a request ever reaches the di
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Middleware
 
 from paddlejob import errors
@@ -22,6 +24,7 @@ from paddlejob.places.place import Place
 from paddlejob.places.words import as_yaml, document, without_managed_fields
 from paddlejob.ui.actions import Draft, Order, act, judge, place_of, submit
 from paddlejob.ui.board import Board
+from paddlejob.ui.curve import curve
 from paddlejob.ui.following import followed
 from paddlejob.ui.logs import download, log_batches, wanted_logs
 from paddlejob.ui.masking import masked
@@ -31,8 +34,11 @@ from paddlejob.ui.streams import Messages, streamed
 
 STATIC = Path(__file__).parent / "static"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-LARGEST_DRAFT = 3 * 1024 * 1024
+LARGEST_DRAFT = 1024 * 1024
 T = TypeVar("T")
+# What somebody sends that is no HTTP is answered, and nothing of it is written to the person's terminal.
+_LOG = logging.getLogger(__name__)
+_LOG.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 Around = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
 
 
@@ -51,20 +57,21 @@ class PageServer:
         self._board = board
         self._options = options
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self, base: str) -> list[web.RouteDef]:
         found = [
-            web.get("/api/about", self._about),
-            web.get("/api/jobs", self._jobs),
-            web.get("/api/job", self._job),
-            web.get("/api/yaml", self._yaml),
-            web.get("/api/logs", self._logs),
-            web.get("/api/download", self._download),
+            _get(f"{base}/api/about", self._about),
+            _get(f"{base}/api/jobs", self._jobs),
+            _get(f"{base}/api/job", self._job),
+            _get(f"{base}/api/yaml", self._yaml),
+            _get(f"{base}/api/logs", self._logs),
+            _get(f"{base}/api/download", self._download),
+            _get(f"{base}/api/curve", self._curve),
         ]
         if not self._options.read_only:
             found += [
-                web.post("/api/check", self._check),
-                web.post("/api/submit", self._submit),
-                web.post("/api/act", self._act),
+                web.post(f"{base}/api/check", self._check),
+                web.post(f"{base}/api/submit", self._submit),
+                web.post(f"{base}/api/act", self._act),
             ]
         return found
 
@@ -112,6 +119,11 @@ class PageServer:
         job = (await place.get(Key(*at[1:]))).job
         return await download(request, place, job, wanted_logs(dict(request.query), follow=False))
 
+    async def _curve(self, request: web.Request) -> web.Response:
+        at = _at(request)
+        place = place_of(self._places, at.place)
+        return _json(await curve(place, (await place.get(Key(*at[1:]))).job))
+
     async def _check(self, request: web.Request) -> web.Response:
         return _json(await judge(self._places, await _read(request, Draft)))
 
@@ -123,22 +135,30 @@ class PageServer:
         return _json({})
 
 
+class Entrance(msgspec.Struct, frozen=True):
+    """The address for a person, with its token, and one that opens once, for a browser that we start."""
+
+    address: str
+    once: str
+
+
 @asynccontextmanager
-async def serving(entered: Mapping[str, Place], options: PageOptions) -> AsyncGenerator[str, None]:
-    """The address to open, with its token, for as long as the server runs."""
+async def serving(entered: Mapping[str, Place], options: PageOptions) -> AsyncGenerator[Entrance, None]:
+    """Where the page is, for as long as the server runs."""
     gate = Gate(options.host)
     board = Board(tuple(entered.values()), options.namespace)
     app = web.Application(middlewares=[_middleware(gate.middleware), _middleware(_told)], client_max_size=LARGEST_DRAFT)
     app.on_response_prepare.append(add_headers)
-    app.add_routes(PageServer(entered, board, options).routes())
-    app.add_routes([web.get(f"/{name}", _file(body, kind)) for name, body, kind in _files()])
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
+    app.add_routes(PageServer(entered, board, options).routes(gate.base))
+    app.add_routes([_get(f"{gate.base}/{name}", _file(body, kind)) for name, body, kind in _files()])
+    runner = web.AppRunner(app, access_log=None, logger=_LOG, shutdown_timeout=0.5, handler_cancellation=True)
     await runner.setup()
     keeping = asyncio.ensure_future(board.run())
     try:
         port = await _listen(runner, options)
         shown = f"[{options.host}]" if ":" in options.host else options.host or "0.0.0.0"
-        yield f"http://{shown}:{port}/?token={gate.token}"
+        at = f"http://{shown}:{port}/?token="
+        yield Entrance(at + gate.token, at + gate.ticket())
     finally:
         await cancelled_and_joined(keeping)
         await runner.cleanup()
@@ -152,6 +172,11 @@ async def _listen(runner: web.AppRunner, options: PageOptions) -> int:
         said = f"cannot listen on {options.host}:{options.port}: {error.strerror}: choose another with --port or --host"
         raise errors.PaddleJobError(said) from error
     return int(runner.addresses[0][1])
+
+
+def _get(path: str, handler: Handler) -> web.RouteDef:
+    """Without HEAD: a stream would not end for whoever wants none of it."""
+    return web.get(path, handler, allow_head=False)
 
 
 def _middleware(around: Around) -> Middleware:
@@ -170,6 +195,9 @@ async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _json({"error": str(error)}, status=404)
     except errors.PaddleJobError as error:
         return _json({"error": str(error)}, status=409)
+    except web.HTTPRequestEntityTooLarge:
+        most = f"{LARGEST_DRAFT // 1024 // 1024} MiB"
+        return _json({"error": f"the page takes no more than {most}: use `paddlejob submit FILE`"}, status=413)
 
 
 def _files() -> list[tuple[str, bytes, str]]:
@@ -201,5 +229,5 @@ async def _read(request: web.Request, kind: type[T]) -> T:
         raise errors.Invalid("send JSON")
     try:
         return msgspec.json.decode(await request.read(), type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise errors.Invalid(f"cannot read the request: {error}") from error

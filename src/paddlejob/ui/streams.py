@@ -9,25 +9,33 @@ from contextlib import suppress
 import msgspec
 from aiohttp import web
 
-from paddlejob.errors import PaddleJobError
+from paddlejob.errors import NoCluster, PaddleJobError
 from paddlejob.kube.tasks import cancelled_and_joined
 
 # Seconds of silence after which a word is said, so that a page that went away is noticed.
 SILENCE = 15.0
 # Milliseconds after which a browser comes back by itself.
 COME_BACK = 1000
+# The same, when it was told of trouble that may pass.
+COME_BACK_LATER = 5000
 
 Messages = AsyncGenerator[tuple[str, bytes], None]
 
 
 async def streamed(request: web.Request, messages: Messages) -> web.StreamResponse:
-    """Kind and JSON of each message, as they come; an error is told as a message of the kind `error-told`."""
+    """Kind and JSON of each message, as they come.
+
+    An error is told as a message of the kind `error-told`. What may pass is `trouble`: the browser comes back.
+    """
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     with suppress(ConnectionError):
         await response.write(b"retry: %d\n\n" % COME_BACK)
         try:
             await _send_all(response, messages)
+        except NoCluster as error:
+            await response.write(b"retry: %d\n\n" % COME_BACK_LATER)
+            await _send(response, "trouble", msgspec.json.encode(str(error)))
         except PaddleJobError as error:
             await _send(response, "error-told", msgspec.json.encode(str(error)))
         finally:

@@ -7,6 +7,7 @@ say stays. Tells nothing that none of them says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import floor
 from typing import Literal
 
 import msgspec
@@ -29,6 +30,8 @@ What = Literal[
     "completed",
     "failed",
 ]
+_MAKES_PODS: tuple[What, ...] = ("pods", "restarted", "replaced", "scaled")
+_ENDS: tuple[What, ...] = ("completed", "failed")
 _OF_EVENTS: dict[str, What] = {
     reasons.CREATED: "pods",
     reasons.STARTED: "started",
@@ -52,12 +55,20 @@ def timeline(found: Found, pods: Sequence[Pod], events: Iterable[Event]) -> tupl
     told = tuple(_told(events))
     known = {one.what for one in told}
     own = (one for one in _from_status(found) if one.what not in known)
-    return tuple(sorted((*own, *told, *_placed(pods)), key=_order))
+    placed = [(moment(one.at).timestamp(), 0, one) for one in told]
+    placed += [(*_within(one, told), one) for one in (*own, *_placed(pods))]
+    return tuple(one for _, _, one in sorted(placed, key=lambda each: each[:2]))
 
 
-def _order(one: Moment) -> tuple[float, bool]:
-    """Of those in one second, the creation comes first."""
-    return (moment(one.at).replace(microsecond=0).timestamp(), one.what != "created")
+def _within(one: Moment, told: Iterable[Moment]) -> tuple[float, int]:
+    """Status and pods tell whole seconds: where in theirs they belong, among events that say more."""
+    second = float(floor(moment(one.at).timestamp()))
+    if one.what == "created":
+        return (second, -1)
+    if one.what in _ENDS:
+        return (second + 1, -1)
+    before = [at for each in told if each.what in _MAKES_PODS and floor(at := moment(each.at).timestamp()) == second]
+    return (max(before, default=second), 1 if one.what == "placed" else 2)
 
 
 def _from_status(found: Found) -> Iterator[Moment]:

@@ -49,7 +49,7 @@ async function act(job, what) {
   if (!sure) return;
   const n = Number(workers.value);
   try {
-    await ask("/api/act", { place, namespace, name, uid, do: what, ...(what === "scale" ? { workers: n } : {}) });
+    await ask("api/act", { place, namespace, name, uid, do: what, ...(what === "scale" ? { workers: n } : {}) });
     tell(t(`done.${what}`, { name, workers: n }));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -107,6 +107,7 @@ export function drawLine(line, sought) {
 function mark(into, text, sought) {
   let at = 0;
   if (sought) {
+    sought.lastIndex = 0; // it was left where the last line that was looked through has its match
     for (const found of text.matchAll(sought)) {
       if (!found[0]) break;
       into.appendChild(document.createTextNode(text.slice(at, found.index)));

@@ -1,7 +1,7 @@
 /** The columns of the list: what each shows, how it sorts, and when it is worth its room. */
 
 import { h, say } from "./dom.js";
-import { age } from "./format.js";
+import { age, left } from "./format.js";
 import { named, t } from "./words.js";
 
 /** @typedef {import("./types.js").Row} Row */
@@ -65,11 +65,22 @@ export const columns = [
   { name: "ps", by: (row) => row.ps, show: plainly((row) => row.ps), needed: (rows) => rows.some((row) => row.ps) },
   { name: "worker", by: (row) => row.worker, show: plainly((row) => row.worker) },
   {
+    name: "progress",
+    by: (row) => Number.parseFloat(row.progress.replace(/^\D+/, "")) || 0,
+    show(cell, row) {
+      const time = row.over ? "" : left(row.eta);
+      say(cell, row.progress && time ? `${row.progress} · ${time}` : row.progress);
+      cell.title = row.progress && time ? t("progress.left", { time }) : row.progress;
+    },
+    needed: (rows) => rows.some((row) => row.progress),
+  },
+  {
     name: "restarts",
     by: (row) => row.restarts + row.disruptions,
     show(cell, row) {
       const { restarts, disruptions } = row;
       say(cell, restarts + disruptions ? `${restarts}${disruptions ? ` + ${disruptions}` : ""}` : "–");
+      cell.toggleAttribute("data-none", !(restarts + disruptions));
       cell.title = t("disruptions", { restarts, disruptions });
     },
     needed: (rows) => rows.some((row) => row.restarts + row.disruptions),

@@ -22,6 +22,14 @@ export function span(seconds) {
   return days < 2 ? `${hours}h${minutes % 60}m` : `${days}d${hours % 24}h`;
 }
 
+/**
+ * How long until then.
+ * @param {string} at
+ */
+export function left(at) {
+  return at ? span(Math.max(0, Math.round((Date.parse(at) - Date.now()) / 1000))) : "";
+}
+
 /** @param {string} at */
 export function clock(at) {
   const when = new Date(at);

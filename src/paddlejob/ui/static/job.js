@@ -49,10 +49,14 @@ export class JobPage {
     /** @type {View | null} */
     this.view = null;
     this.show(tab);
-    this.end = stream(pathOf("/api/job", at), {
-      job: (/** @type {Details} */ job) => this.take(job),
+    this.end = stream(pathOf("api/job", at), {
+      job: (/** @type {Details} */ job) => {
+        notice("trouble", "");
+        this.take(job);
+      },
       gone: () => this.over(t("gone")),
       "error-told": (/** @type {string} */ why) => this.over(why),
+      trouble: (/** @type {string} */ why) => notice("trouble", why),
       open: () => notice("lost", ""),
       lost: () => notice("lost", t("lost")),
     });
@@ -121,6 +125,7 @@ export class JobPage {
   /** @param {string} why */
   over(why) {
     notice("lost", "");
+    notice("trouble", "");
     replace(this.buttons);
     this.why.hidden = false;
     replace(this.why, h("p", { role: "alert" }, why));
@@ -129,6 +134,7 @@ export class JobPage {
 
   close() {
     this.end();
+    notice("trouble", "");
     this.view?.close();
     clearInterval(this.ages);
   }

@@ -55,7 +55,7 @@ export class List {
     /** @type {import("./types.js").PlaceState[]} */
     this.places = [];
     this.at = -1;
-    this.end = stream("/api/jobs", {
+    this.end = stream("api/jobs", {
       jobs: (/** @type {News} */ news) => this.take(news),
       open: () => notice("lost", ""),
       lost: () => notice("lost", t("lost")),
@@ -80,6 +80,7 @@ export class List {
 
   /** @param {News} news */
   take(news) {
+    notice("trouble", "");
     if (news.whole) this.rows.clear();
     for (const row of news.jobs) this.rows.set(keyOf(row), row);
     for (const [place, namespace, name] of news.gone) this.rows.delete(keyOf({ place, namespace, name }));

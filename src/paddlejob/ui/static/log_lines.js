@@ -18,6 +18,8 @@ export class LogLines {
   numbers = new Set();
   /** @type {LogLine[]} */
   shown = [];
+  /** Of all lines, those that pods printed. */
+  printed = 0;
   /** Places in `shown`. @type {number[]} */
   matches = [];
   done = 0;
@@ -33,6 +35,7 @@ export class LogLines {
 
   clear() {
     this.lines = [];
+    this.printed = 0;
     this.dropped = false;
     this.numbers = new Set();
     this.sift();
@@ -43,9 +46,11 @@ export class LogLines {
     for (const [pod, number, text] of entries) {
       this.lines.push({ key: this.next++, pod, number, text: text ?? "", heading: text === undefined });
       this.numbers.add(number);
+      if (text !== undefined) this.printed++;
     }
     if (this.lines.length > most) {
-      this.lines.splice(0, this.lines.length - most + drop);
+      const gone = this.lines.splice(0, this.lines.length - most + drop);
+      this.printed -= gone.filter((line) => !line.heading).length;
       this.dropped = true;
       this.sift();
     }

@@ -63,26 +63,31 @@ export class LogView {
     /** @type {Map<string, number>} */
     this.hues = new Map();
     const [, , , , , , role = "all", index = ""] = location.hash.split("/");
-    this.wanted = `${decodeURIComponent(role)}/${index}`;
+    this.wanted = `${role}/${index}`;
     this.open();
   }
 
   open() {
     this.end?.();
     this.over = false;
+    this.isFresh = true;
     const [role = "all", index = ""] = this.wanted.split("/");
     /** @type {Record<string, string>} */
     const more = index ? { role, index } : { role };
-    this.download.href = pathOf("/api/download", this.at, more);
-    this.end = stream(pathOf("/api/logs", this.at, { ...more, tail }), {
+    this.download.href = pathOf("api/download", this.at, more);
+    this.end = stream(pathOf("api/logs", this.at, { ...more, tail }), {
       open: () => {
         notice("lost", "");
-        this.lines.clear();
-        this.draw();
+        this.isFresh = true;
       },
       lost: () => notice("lost", t("lost")),
-      lines: (entries) => this.lines.add(entries),
+      trouble: (why) => notice("trouble", why),
+      lines: (entries) => {
+        this.begin();
+        this.lines.add(entries);
+      },
       end: () => {
+        this.begin();
         this.over = true;
         this.draw();
       },
@@ -90,9 +95,19 @@ export class LogView {
     });
   }
 
+  /** A stream begins from the start: what an earlier one told is dropped when the new one has something to say. */
+  begin() {
+    if (!this.isFresh) return;
+    this.isFresh = false;
+    notice("trouble", "");
+    this.lines.clear();
+  }
+
   /** @param {string} wanted */
   choose(wanted) {
     this.wanted = wanted;
+    this.lines.clear();
+    this.draw();
     this.open();
   }
 
@@ -125,7 +140,7 @@ export class LogView {
       h("option", { value: "" }, t("logs.start.all")),
       ...numbers.map((n) => h("option", { value: n }, t("logs.start.one", { n }))),
     ]);
-    const n = lines.lines.length;
+    const n = lines.printed;
     say(this.count, t(this.over ? "logs.end" : lines.dropped ? "logs.dropped" : "logs.lines", { n: n.toLocaleString() }));
     say(this.found, !lines.sought ? "" : lines.matches.length
       ? t("logs.matches", { at: this.match + 1, n: lines.matches.length.toLocaleString() }) : t("logs.matches.none"));

@@ -1,6 +1,6 @@
 /** The frame: head, the page that the address names, and the keyboard. */
 
-import { ask } from "./api.js";
+import { ask, Refusal } from "./api.js";
 import { h, replace } from "./dom.js";
 import { JobPage } from "./job.js";
 import { List } from "./list.js";
@@ -58,7 +58,7 @@ function showHelp() {
 function draw() {
   drawTop();
   const [, kind, ...rest] = location.hash.split("/");
-  const [place = "", namespace = "", name = "", tab = ""] = rest.map(decodeURIComponent);
+  const [place = "", namespace = "", name = "", tab = ""] = rest.map(decoded);
   const at = { place, namespace, name };
   if (kind === "job" && page instanceof JobPage && sameJob(page, at) && page.spoken === language()) {
     page.show(tab);
@@ -75,6 +75,18 @@ function draw() {
   visited = true;
 }
 let visited = false;
+
+/**
+ * Of an address that somebody wrote by hand, what can be read.
+ * @param {string} text
+ */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /**
  * @param {JobPage} shown
@@ -122,7 +134,12 @@ document.getElementById("skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
-about = await ask("/api/about");
-draw();
-addEventListener("hashchange", draw);
-addEventListener("keydown", key);
+try {
+  about = await ask("api/about");
+  draw();
+  addEventListener("hashchange", draw);
+  addEventListener("keydown", key);
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error;
+  notice("lost", error.message);
+}

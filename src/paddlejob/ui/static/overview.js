@@ -3,6 +3,7 @@
 import { h, redraw } from "./dom.js";
 import { age, clock, fully } from "./format.js";
 import { readable } from "./ansi.js";
+import { ProgressCard } from "./progress.js";
 import { drawTimeline } from "./timeline.js";
 import { named, t } from "./words.js";
 
@@ -16,18 +17,21 @@ export class Overview {
     this.timeline = h("section", { class: "card" });
     this.pods = h("section", { class: "card" });
     this.events = h("section", { class: "card" });
-    this.element = h("div", { class: "overview" }, this.failure, this.timeline, this.pods, this.events, this.facts);
+    this.progress = new ProgressCard();
+    this.element = h("div", { class: "overview" },
+      this.failure, this.progress.element, this.timeline, this.pods, this.events, this.facts);
   }
 
   /** @param {Details} job */
   take(job) {
     this.takeFacts(job);
     this.takeFailure(job);
+    this.progress.take(job);
     // While it runs, its end moves on.
     const moving = job.row.over ? 0 : Math.floor(Date.now() / 1000);
     redraw(this.timeline, [job.moments, job.pods, moving, job.row.phase], () => drawTimeline(job));
-    redraw(this.pods, [job.pods, job.podsInAll, job.pods.map(lasted)], () => drawPods(job));
-    redraw(this.events, [job.events, job.events.map((one) => age(one[0]))], () => drawEvents(job));
+    redraw(this.pods, [job.pods, job.podsInAll, job.refused, job.pods.map(lasted)], () => drawPods(job));
+    redraw(this.events, [job.events, job.refused, job.events.map((one) => age(one[0]))], () => drawEvents(job));
   }
 
   /** @param {Details} job */
@@ -77,7 +81,7 @@ const lasted = (pod) => (pod.since ? age(pod.since, pod.until || Date.now()) : "
 /** @param {Details} job */
 function drawPods(job) {
   const { pods, podsInAll } = job;
-  if (!pods.length) return [h("h2", {}, t("pods")), h("p", { class: "quiet" }, t("pods.none"))];
+  if (!pods.length) return [h("h2", {}, t("pods")), h("p", { class: "quiet" }, job.refused.pods ?? t("pods.none"))];
   const some = pods.length < podsInAll ? t("pods.some", { n: pods.length, all: podsInAll }) : "";
   const heads = /** @type {const} */ (["name", "state", "node", "address", "restarts", "code", "age"]);
   const base = location.hash.split("/").slice(0, 5).join("/");
@@ -109,7 +113,8 @@ export function podTone(pod) {
 /** @param {Details} job */
 function drawEvents(job) {
   const head = h("h2", {}, t("events"), " ", h("span", { class: "n" }, job.events.length));
-  if (!job.events.length) return [h("h2", {}, t("events")), h("p", { class: "quiet" }, t("events.none"))];
+  const none = job.refused.events ?? t("events.none");
+  if (!job.events.length) return [h("h2", {}, t("events")), h("p", { class: "quiet" }, none)];
   return [head, h("ol", { class: "events", reversed: true }, [...job.events].reverse().map(([at, type, reason, message]) =>
     h("li", { class: type === "Warning" ? "warning" : "" },
       h("time", { datetime: at, title: fully(at) }, age(at)),

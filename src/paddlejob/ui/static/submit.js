@@ -94,7 +94,10 @@ export class SubmitPage {
   change() {
     Object.assign(draft, { text: this.area.value, place: this.place.value, namespace: this.namespace.value });
     this.hint();
+    // What was said of the text, and what is still going to be said, is not of this text.
+    this.round++;
     this.go.disabled = true;
+    say(this.verdict, "");
     clearTimeout(this.timer);
     this.number([]);
     this.timer = setTimeout(() => this.check(), pause);
@@ -103,23 +106,24 @@ export class SubmitPage {
   async check() {
     const round = ++this.round;
     if (!draft.text.trim()) {
-      this.judge({ mistakes: [], jobs: [] });
+      this.judge({ mistakes: [], jobs: [], beside: [] });
       say(this.verdict, "");
       return;
     }
     say(this.verdict, t("submit.checking"));
     try {
-      const judgement = await ask("/api/check", { ...draft });
+      const judgement = await ask("api/check", { ...draft });
       if (round === this.round) this.judge(judgement);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (round === this.round) this.judge({ mistakes: [{ line: 0, column: 0, text: error.message }], jobs: [] });
+      if (round === this.round) this.judge({ mistakes: [{ line: 0, column: 0, text: error.message }], jobs: [], beside: [] });
     }
   }
 
   /** @param {Judgement} judgement */
-  judge({ mistakes, jobs }) {
+  judge({ mistakes, jobs, beside }) {
     this.jobs = jobs;
+    this.beside = beside;
     this.go.disabled = !jobs.length;
     this.verdict.className = mistakes.length ? "verdict bad" : "verdict good";
     say(this.verdict, mistakes.length ? t("submit.wrong", { n: mistakes.length }) : t("submit.fine"));
@@ -166,19 +170,29 @@ export class SubmitPage {
     const [first] = this.jobs ?? [];
     if (!first) return;
     const [place, namespace, name] = first;
-    const where = named("place", place);
-    const text = t("ask.submit.text", { namespace, place: where });
-    if (!(await confirmed({ title: t("ask.submit", { name }), text, go: t("submit") }))) return;
+    if (!(await confirmed({ title: t("ask.submit", { name: this.names() }), text: this.question(), go: t("submit") }))) return;
     try {
-      const judgement = /** @type {Judgement} */ (await ask("/api/submit", { ...draft }));
+      const judgement = /** @type {Judgement} */ (await ask("api/submit", { ...draft }));
       if (judgement.mistakes.length) return this.judge(judgement);
       draft.text = "";
-      tell(t("done.submit", { name }));
+      tell(t("done.submit", { name: this.names() }));
       location.hash = address(/** @type {import("./types.js").Row} */ ({ place, namespace, name }));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       tell(error.message, true);
     }
+  }
+
+  names() {
+    return (this.jobs ?? []).map(([, , name]) => name).join(", ");
+  }
+
+  /** All that is going to be made, none of it between the lines. */
+  question() {
+    const where = [...new Set((this.jobs ?? []).map(([, namespace]) => namespace))].join(", ");
+    const [first] = this.jobs ?? [];
+    const text = t("ask.submit.text", { namespace: where, place: named("place", first?.[0] ?? "") });
+    return this.beside?.length ? `${text} ${t("ask.submit.beside", { beside: this.beside.join(", ") })}` : text;
   }
 
   close() {

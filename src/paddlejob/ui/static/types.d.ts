@@ -16,6 +16,9 @@ export interface Row extends At {
   restarts: number;
   disruptions: number;
   reason: string;
+  /** A percentage, or a step where no total is known. */
+  progress: string;
+  eta: string;
   created: string;
   ended: string;
 }
@@ -62,11 +65,29 @@ export interface Possible {
   delete: boolean;
 }
 
+export interface Progress {
+  at: string;
+  percent: number | null;
+  step: number | null;
+  total: number | null;
+  epoch: number | null;
+  loss: number | null;
+  metrics: Record<string, number>;
+  pace: string;
+}
+
+export interface Point {
+  step: number;
+  loss: number | null;
+  speed: number | null;
+}
+
 export interface Details {
   row: Row;
   why: string;
   about: [string, string][];
   failure: { pod: string; exitCode?: number; reason?: string; message?: string } | null;
+  progress: Progress | null;
   roles: { name: string; replicas: number; ready: string }[];
   network: string;
   attempt: number;
@@ -77,6 +98,8 @@ export interface Details {
   /** Time, type, reason, message. */
   events: [string, string, string, string][];
   possible: Possible;
+  /** Why the person may not see its pods or its events. */
+  refused: { pods?: string; events?: string };
 }
 
 export interface About {
@@ -93,6 +116,8 @@ export interface Mistake {
 export interface Judgement {
   mistakes: Mistake[];
   jobs: [string, string, string][];
+  /** What else is applied, such as "Secret keys". */
+  beside: string[];
 }
 
 /** Pod, number of its log, text; without text it is a heading. */

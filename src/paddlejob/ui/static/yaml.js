@@ -14,7 +14,7 @@ export class YamlView {
     this.source = "";
     this.copy = h("button", { class: "button", onclick: () => this.toClipboard() }, t("yaml.copy"));
     const save = h("button", { class: "button", onclick: () => this.save() }, t("yaml.download"));
-    this.code = h("pre", { class: "source", tabindex: "0", "aria-label": "YAML" });
+    this.code = h("pre", { class: "source", tabindex: "0", role: "region", "aria-label": "YAML" });
     const tools = h("div", { class: "tools" }, this.copy, save, h("span", { class: "quiet" }, t("yaml.masked")));
     this.element = h("div", { class: "yaml" }, tools, this.code);
   }
@@ -29,7 +29,7 @@ export class YamlView {
 
   async read() {
     try {
-      this.source = await text(pathOf("/api/yaml", this.at));
+      this.source = await text(pathOf("api/yaml", this.at));
       replace(this.code, this.source.split("\n").flatMap(line));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
