@@ -17,7 +17,6 @@ from paddlejob.api import reasons
 from paddlejob.api.status import Phase
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.waiting import wait_until
 from tests.docs.typist import LANGUAGES, commands, halves
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
@@ -84,8 +83,6 @@ def test_every_command_of_the_readme_works(
     reader = Reader(fresh, bench)
     try:
         for line in commands(ROOT / "README.md"):
-            if line.startswith("kubectl -n paddle-system create"):
-                wait_until(lambda: "paddlejobs" in fresh.kubectl("api-resources"))
             reader.type(line)
         (operator,) = reader.operators
         desk = Desk(fresh, "default")
