@@ -17,6 +17,7 @@ from paddlejob.api import reasons
 from paddlejob.api.status import Phase
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.waiting import wait_until
 from tests.docs.typist import LANGUAGES, commands, halves
 from tests.local.workbench import Workbench
 from tests.operator.process import OperatorProcess
@@ -84,6 +85,8 @@ def test_every_command_of_the_readme_works(
     try:
         for line in commands(ROOT / "README.md"):
             reader.type(line)
+            if "rollout status" in line:  # the operator is ready once it has listed all jobs; these pods are simulated
+                wait_until(lambda: "paddlejobs" in fresh.kubectl("api-resources"))
         (operator,) = reader.operators
         desk = Desk(fresh, "default")
         desk.kubectl("create", "-f", "deploy/examples/wide_and_deep.yaml")
