@@ -37,16 +37,20 @@ def make(to: Path, helm: str | None) -> None:
     to.mkdir(parents=True)
     build(to)
     build_sdist(to)
-    for manifest in sorted((ROOT / "deploy" / "v1").glob("*.yaml")):
+    for manifest in manifests():
         shutil.copyfile(manifest, to / manifest.name)
-    for name in MONITORING:
-        shutil.copyfile(ROOT / "deploy" / "monitoring" / name, to / name)
     if helm:
         chart = [helm, "package", str(ROOT / "charts" / "paddle-operator"), "--destination", str(to)]
         subprocess.run(chart, check=True, stdout=subprocess.DEVNULL)
     else:
         print("no helm here: the chart's package is missing", file=sys.stderr)
     (to / SUMS).write_text("".join(_sums(to)))
+
+
+def manifests() -> list[Path]:
+    """What a release takes as it is."""
+    deployed = ROOT / "deploy"
+    return [*sorted((deployed / "v1").glob("*.yaml")), *(deployed / "monitoring" / name for name in MONITORING)]
 
 
 def _sums(folder: Path) -> list[str]:

@@ -42,6 +42,8 @@ SAID: dict[str, tuple[Json, str]] = {
         "there is no such field: use one of replicas, requests, limits",
     ),
     "a field unlike any of many": (in_pod("zzz", 1), "remove it, or check its indentation"),
+    "roles of any name": (changed("spec.tasks", []), "write the servers as ps, the workers as worker"),
+    "a mode": (changed("spec.mode", "PS"), "remove it; with ps the mode is PS"),
     "a value unlike any": (
         changed("spec.intranet", "Pigeon"),
         '"Pigeon" is unknown: write Host or HostNetwork or PodIP',

@@ -32,14 +32,16 @@ BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGE.read_text(), re.DOTALL)
 # Lines that the fixture has done already, with the same versions.
 DONE = ("pip install paddlepaddle==2.6.2 'protobuf<5' 'numpy<2' 'setuptools<81'", "pip install .")
 
-# What a notebook does: one namespace, and sources that can be looked up.
+# What a notebook does: one namespace, and sources that can be looked up. Commands are typed into one terminal.
 NOTEBOOK = """
 import json, linecache, subprocess, sys
-names = {"__name__": "__main__"}
+names, terminal = {"__name__": "__main__"}, "."
 for number, (language, text) in enumerate(json.load(open(sys.argv[1])), start=1):
     print(f"== block {number}", flush=True)
     if language == "bash":
-        subprocess.run(["bash", "-e", "-c", text], check=True)
+        left = sys.argv[1] + ".folder"
+        subprocess.run(["bash", "-e", "-c", text + 'pwd > "$0"', left], cwd=terminal, check=True)
+        terminal = open(left).read().strip()
         continue
     name = f"block-{number}"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)

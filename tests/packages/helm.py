@@ -25,7 +25,7 @@ class Helm:
         self._env = {"HOME": str(home), "KUBECONFIG": str(kubeconfig), "PATH": os.environ["PATH"], "NO_PROXY": "*"}
 
     def __call__(self, *args: str) -> str:
-        """What it prints to either output: warnings count."""
+        """What it prints as its answer; both outputs, if it fails."""
         done = subprocess.run(
             [self._program, *args], env=self._env, cwd=self._home, capture_output=True, text=True, check=False
         )

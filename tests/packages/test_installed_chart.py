@@ -136,6 +136,7 @@ def test_an_upgrade_keeps_what_was_set_and_knows_what_came_later(
 ) -> None:
     commands = [line for line in PAGE.read_text().splitlines() if line.startswith("helm upgrade ")]
     keeping = "--reset-then-reuse-values"
+    assert len(commands) >= 3
     assert all(keeping in line for line in commands)
     administrator.install(values={"replicas": 1}, chart=earlier)
     administrator.upgrade(keeping)

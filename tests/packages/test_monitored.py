@@ -51,5 +51,5 @@ def test_the_manifests_are_taken_and_a_mistake_in_them_would_not_be(monitored: C
     text = (MONITORING / name).read_text().replace(f"namespace: {OPERATOR_NAMESPACE}", "namespace: default")
     strictly = ("create", "--dry-run=server", "--validate=strict", "-f", "-")
     assert monitored.kubectl(*strictly, stdin=text)
-    with pytest.raises(KubectlFailed):
+    with pytest.raises(KubectlFailed, match="misspelt"):
         monitored.kubectl(*strictly, stdin=text.replace("spec:", "spec:\n  misspelt: 1"))

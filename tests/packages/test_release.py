@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -62,4 +63,4 @@ def test_every_command_of_the_page_works(person: dict[str, str]) -> None:
 
 
 def words(row: str) -> list[str]:
-    return [name.replace("VERSION", "0.1.0") for name in re.findall(r"`([^`]+)`", row)]
+    return [name.replace("VERSION", version("paddle-operator")) for name in re.findall(r"`([^`]+)`", row)]

@@ -70,6 +70,21 @@ def in_volcano() -> Json:
     return role
 
 
+def as_in_their_elastic_example() -> Json:
+    """All at once: each may be taken alone and not beside the others."""
+    role = with_container(name="resnet", imagePullPolicy="Always", resources=GPU)
+    spec = role["template"]["spec"]
+    spec["volumes"] = [
+        {"name": "shm", "emptyDir": {"medium": "Memory"}},
+        {"name": "kept", "hostPath": {"path": "/tmp/kept"}},
+    ]
+    spec["containers"][0]["volumeMounts"] = [
+        {"name": "shm", "mountPath": "/dev/shm"},
+        {"name": "kept", "mountPath": "/kept"},
+    ]
+    return role
+
+
 MEMORY = with_volume("/dev/shm", emptyDir={"medium": "Memory"})
 ON_THE_HOST = with_volume("/checkpoints", hostPath={"path": "/tmp/checkpoints"})
 GPU = {"limits": {"nvidia.com/gpu": 1}}
@@ -82,6 +97,7 @@ RUN: dict[str, Json] = {
     "checkpoints on the host": {"worker": ON_THE_HOST},
     "GPUs": {"worker": with_container(resources=GPU)},
     "elastic without bounds": {"elastic": 1},
+    "all of their elastic example": {"elastic": 1, "worker": as_in_their_elastic_example()},
     "cleanPodPolicy OnFailed": {"cleanPodPolicy": "OnFailed"},
     "the scheduler of Volcano": {"worker": with_pod(schedulerName="volcano")},
     "annotations of Volcano": {"worker": in_volcano()},
@@ -133,6 +149,8 @@ def test_it_runs_to_its_end(desk: Desk, etcd: EtcdServer, spec: Json) -> None:
     desk.kubectl("create", "-f", "-", stdin=yaml.safe_dump(a_job("theirs", **spec)))
     status = runs_to_its_end(desk, "theirs", etcd if spec.get("elastic") else None)
     assert not status.get("disruptions")
+    if spec.get("elastic"):
+        assert desk.config("theirs")["PADDLE_NNODES"] == "2:2"
     if spec is RUN["annotations of Volcano"]:
         assert all(pod["metadata"]["annotations"].items() >= IN_GROUP.items() for pod in desk.pods().values())
 
@@ -140,6 +158,10 @@ def test_it_runs_to_its_end(desk: Desk, etcd: EtcdServer, spec: Json) -> None:
 REFUSED: dict[str, tuple[Json, str]] = {
     "a SampleSet": (
         {"sampleSetRef": {"name": "a", "mountPath": "/data"}},
+        "mount the claim that has the SampleSet's name",
+    ),
+    "a SampleSet, with a namespace": (
+        {"sampleSetRef": {"name": "a", "namespace": "data", "mountPath": "/data"}},
         "mount the claim that has the SampleSet's name",
     ),
     "restartPolicy Always": (

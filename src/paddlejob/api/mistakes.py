@@ -36,6 +36,11 @@ _WANTED = {
     "number": "a number",
     "boolean": "true or false",
 }
+# What versions of paddle-operator after 0.3 had, which were never released; their examples are still around.
+_FORMER: dict[Path, str] = {
+    ("spec", "tasks"): "write the servers as ps, the workers as worker",
+    ("spec", "mode"): "remove it; with ps the mode is PS, without it Collective",
+}
 # More than these are no help.
 _MOST_CHOICES = 15
 
@@ -165,7 +170,10 @@ def _misplaced(name: str, known: Json, path: Path) -> Mistake | None:
 
 
 def _unknown(name: str, known: list[str], path: Path, beside: Json) -> Mistake:
-    if meant := _close(str(name), known):
+    meant = _close(str(name), known)
+    if former := _FORMER.get((*path, name)):
+        advice = former
+    elif meant:
         advice = f"did you mean `{meant}`?"
     elif len(known) <= _MOST_CHOICES:
         advice = f"use one of {', '.join(known)}"

@@ -20,7 +20,7 @@ def read_objects(path: Path) -> list[Json]:
     found = read_documents(path)
     for one in found:
         for each in one.notes:
-            note(f"{where}:{one.line}: {each}")
+            note(f"note: {where}:{one.line}: {each}")
     return [_checked(one, where) for one in found]
 
 
