@@ -27,6 +27,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """In each line the first that is found counts; it may tell only a part, and lines after it the rest."""
     loss: str = ""
     """Where else in such a line a loss may be."""
+    no_training: tuple[str, ...] = ()
+    """Lines that tell steps of something else, and say so."""
     pause: str = ""
     resume: str = ""
     """Lines between which steps are told of something else, such as an evaluation."""
@@ -45,6 +47,7 @@ class Compiled:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._lines = [patterns.compiled(one) for one in profile.lines]
+        self._no_training = [patterns.compiled(one) for one in profile.no_training]
         self._loss, self._pause, self._resume = (
             patterns.compiled(one) if one else None for one in (profile.loss, profile.pause, profile.resume)
         )
@@ -59,6 +62,8 @@ class Compiled:
         """By the name of the group; None if this program does not print such lines, or they tell nothing."""
         for one in self._lines:
             if (match := one.search(line)) is not None:
+                if any(other.search(line) for other in self._no_training):
+                    return None
                 found = {name: text for name, text in match.groupdict().items() if text is not None}
                 if self._loss is not None and "loss" not in found and (also := self._loss.search(line)) is not None:
                     found |= {name: text for name, text in also.groupdict().items() if text is not None}
