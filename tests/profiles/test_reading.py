@@ -10,7 +10,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddlejob.api import ProgressPolicy
@@ -272,6 +272,7 @@ words = st.sampled_from(
 texts = st.lists(words | st.integers().map(str) | st.floats().map(str) | st.text(max_size=5), max_size=12).map("".join)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(texts, max_size=8))
 def test_whatever_is_printed_what_is_read_fits_into_a_status(lines: list[str]) -> None:
     for policy in (None, ProgressPolicy(pattern=r"(?P<step>\S+) (?P<total>\S+) (?P<loss>\S+) (?P<other>.+)")):
