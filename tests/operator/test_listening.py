@@ -163,7 +163,7 @@ async def test_half_a_number_at_the_end_of_what_fits_is_none(listener: Listener,
     rest = BYTES - 2 * stamp - len(first) - 1 - stamp - len("step 2/1000") - 1
     listener.cluster.say(ASKED.name, first, "y" * (rest - len(end)) + f" {end}00")
     await listener.listen(15)
-    assert [one.total for one in listener.readings] == [1000]
+    assert {one.total for one in listener.readings} == {1000}
 
 
 async def test_a_line_that_never_fits_is_movement(listener: Listener) -> None:

@@ -150,11 +150,16 @@ def _hear(heard: _Heard, text: bytes, *, cut: bool) -> tuple[Stamp | None, int]:
     lines = text.decode(errors="replace").split("\n")
     if cut:
         lines[-1] = without_half(lines[-1])
-    stamped = [one for line in lines if (one := _stamped(line)) is not None]
-    until = heard.until
-    new = [one for one in stamped if until is None or one[0] > until]
-    missed = until is not None and len(new) == len(stamped) and bool(new)
-    heard.ear.hear([(_moment(stamp), line) for stamp, line in new], missed=missed)
+    new, until, missed = [], heard.until, heard.until is not None
+    for line in reversed(lines):  # most of them were there the last time
+        one = _stamped(line)
+        if one is not None and until is not None and one[0] <= until:
+            missed = False
+            break
+        if one is not None:
+            new.append(one)
+    new.reverse()
+    heard.ear.hear([(_moment(stamp), line) for stamp, line in new], missed=missed and bool(new))
     most = max(1, heard.most // 8) if cut else min(LINES, heard.most * 2)
     return (new[-1][0] if new else until), most
 

@@ -25,6 +25,8 @@ Counts = Literal["run", "epoch", "either"]
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     """In each line the first that is found counts; it may tell only a part, and lines after it the rest."""
+    words: tuple[str, ...] = ()
+    """A line with none of these is none of this program's: nothing else need be looked for in it."""
     loss: str = ""
     """Where else in such a line a loss may be."""
     no_training: tuple[str, ...] = ()
@@ -51,6 +53,10 @@ class Compiled:
         self._loss, self._pause, self._resume = (
             patterns.compiled(one) if one else None for one in (profile.loss, profile.pause, profile.resume)
         )
+
+    def may_know(self, line: str) -> bool:
+        """Whether it is worth looking. To see that it is not costs next to nothing."""
+        return not self.profile.words or any(word in line for word in self.profile.words)
 
     def turns(self, line: str) -> bool | None:
         """Whether it goes on with something else from here, or with the training; None: as before."""

@@ -41,6 +41,8 @@ class Reader:
 
     def read(self, line: str, at: datetime) -> Reading | None:
         for place, program in enumerate(self._candidates):
+            if not program.may_know(line):
+                continue
             self._paused = _or(program.turns(line), self._paused)
             if self._paused:
                 return None
