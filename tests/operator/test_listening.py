@@ -190,7 +190,7 @@ async def test_what_a_kubelet_says_itself_does_not_make_deaf(listener: Listener)
     await listener.listen(15)
     listener.cluster.say(ASKED.name, "step 2/9")
     await listener.listen(15)
-    assert listener.steps == [2]
+    assert listener.steps[-1] == 2
     assert "unable" not in " ".join(listener.said.lines)
 
 
