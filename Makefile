@@ -73,7 +73,10 @@ paddle: ## Make the environments with PaddlePaddle for the tests and examples (a
 	@$(STEP) "Getting PaddlePaddle for the tests" "$(PYTHON)" tools/environments.py \
 	  paddle-2.6.2 paddle-3.3.1 elastic sdk-2.6.2 sdk-3.3.1 sdk-none
 
-hangs: env ## Stop workers of real training and see the job say so: about ten minutes
+progress-load: control-plane ## What reading progress costs with 300 running jobs: about a quarter of an hour
+	@"$(BIN)/python" -m bench.progress
+
+hangs: env ## Stop workers of real training and see the job say so: about five minutes
 	@$(STEP) "Getting PaddlePaddle" "$(PYTHON)" tools/environments.py paddle-2.6.2
 	@$(STEP) "Stopping workers of real training" "$(BIN)/pytest" -q tests/hangs
 
@@ -170,4 +173,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle hangs programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean
+.PHONY: help demo paddle hangs progress-load programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean
