@@ -77,7 +77,10 @@ browser: env ## Get the browser for the tests of the page, as root, and what dri
 	@$(STEP) "Getting a browser" "$(BIN)/python" tools/chromium.py
 	@$(STEP) "Getting what drives it" "$(BIN)/python" tools/environments.py browser
 
-hangs: env ## Stop workers of real training and see the job say so: about ten minutes
+progress-load: control-plane ## What reading progress costs with 300 running jobs: about a quarter of an hour
+	@"$(BIN)/python" -m bench.progress
+
+hangs: env ## Stop workers of real training and see the job say so: about five minutes
 	@$(STEP) "Getting PaddlePaddle" "$(PYTHON)" tools/environments.py paddle-2.6.2
 	@$(STEP) "Stopping workers of real training" "$(BIN)/pytest" -q tests/hangs
 
@@ -174,4 +177,4 @@ clean: ## Remove the environments and all caches of this folder
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
-.PHONY: help demo paddle browser hangs programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean
+.PHONY: help demo paddle browser hangs progress-load programs test pythons bench chaos quick check control-plane cluster cluster-down e2e page-picture ui-load schedulers packages compatibility release generate chinese format lock env clean

@@ -169,6 +169,7 @@ def main() -> None:
         say(f"goes on from the checkpoint after epoch {done}")
     losses = []
     for epoch in range(done, EPOCHS):
+        say(f"epoch {epoch + 1} of {EPOCHS} begins")
         losses.append(train_one_epoch(model, optimizer, mine, seed=epoch))
         average_batch_norm(net)
         checkpoint.save(epoch + 1)

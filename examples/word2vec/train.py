@@ -118,6 +118,7 @@ def train(
     dataset.set_filelist(["rows.txt"])
     dataset.load_into_memory()
     for epoch in range(EPOCHS):
+        say(f"worker {TRAINER_ID}/{TRAINERS}: epoch {epoch + 1} of {EPOCHS} begins")
         dataset.local_shuffle()
         executor.train_from_dataset(model.loss.block.program, dataset)
         tell(f"epoch {epoch + 1} of {EPOCHS}")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.core import Listen, Listening, Observed, Plan, Reading, Said, observe, plan
+from paddlejob.core.listening import speaker
 from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod
 
 EVERY = timedelta(seconds=15)
@@ -68,6 +69,21 @@ def test_one_that_tells_is_listened_to_from_then_on() -> None:
     world = seen(RUNS, RUNS, w0=silence(15), w1=telling(30))
     assert asked(look(world, 44)) == []
     assert asked(look(world, 45)) == ["train-worker-1"]
+
+
+def test_of_several_that_tell_the_first_counts_as_long_as_it_tells() -> None:
+    """Workers of parameter servers are at different steps: progress that leaps from one to another is none."""
+
+    def who(first: Said, second: Said, pods: tuple[PodBuilder, ...] = (RUNS, RUNS)) -> str | None:
+        found = speaker(seen(*pods, w0=first, w1=second))
+        return None if found is None else found[0].metadata.name
+
+    assert who(telling(30), telling(90)) == "train-worker-0"
+    assert who(telling(30), telling(91)) == "train-worker-1"
+    assert who(telling(90), telling(30)) == "train-worker-0"
+    assert who(telling(90), telling(90), pods=(a_pod().succeeded(), RUNS)) == "train-worker-1"
+    assert who(telling(10), telling(20), pods=(a_pod().succeeded(), a_pod().succeeded())) == "train-worker-1"
+    assert who(silence(10), silence(20)) is None
 
 
 @pytest.mark.parametrize(("ran", "pause"), [(600, 15), (3600, 15), (7200, 30), (86_400, 120)])

@@ -131,6 +131,32 @@ def test_a_total_that_comes_to_be_known_changes_nothing() -> None:
     assert (made.speed, made.begun) == (1.0, Mark(step=10, at=NOW_TEXT))
 
 
+KNEW = Progress(at=NOW_TEXT, step=10, total=100, begun=Mark(step=0, at="2026-05-04T11:59:50Z"))
+FORGOTTEN: dict[str, tuple[Progress, int, tuple[Reading, ...], int | None]] = {
+    "it goes on": (KNEW, 0, steps((0, 10), (10, 20), total=None), 100),
+    "only the end of it is heard again": (KNEW, 0, steps((0, 90), (10, 99), total=None), 100),
+    "another attempt": (KNEW, 1, steps((0, 10), (10, 20), total=None), None),
+    "it went back": (KNEW, 0, steps((0, 1), (10, 9), total=None), None),
+    "it is beyond": (KNEW, 0, steps((0, 100), (10, 101), total=None), None),
+    "it was never known": (replace(KNEW, total=None), 0, steps((0, 10), (10, 20), total=None), None),
+    "nor how far it was": (replace(KNEW, step=None), 0, steps((0, 10), (10, 20), total=None), None),
+    "it is doubtful by now": (KNEW, 0, (*steps((0, 10)), *steps((10, 20), total=None)), None),
+    "no step is told": (KNEW, 0, (at(10, loss=0.5),), None),
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_a_total_that_was_told_once_is_known_even_if_nobody_reads_that_line_again(name: str) -> None:
+    """The heading of a training is far above the last lines of its log."""
+    before, attempt, readings, total = FORGOTTEN[name]
+    made = told(*readings, before=before, attempt=attempt)
+    assert made is not None
+    assert made.total == total
+    if total:
+        assert made.begun == before.begun
+        assert made.eta is not None
+
+
 def test_an_end_beyond_all_measure_is_none() -> None:
     made = told(*steps((0, 1), (10_000_000, 2), total=10**15))
     assert made is not None

@@ -48,6 +48,20 @@ def test_a_bar_is_read_before_its_line_ends(tmp_path: Path) -> None:
     assert (reading.step, reading.total, reading.loss) == (5, 20, 0.5)
 
 
+def test_while_the_machine_was_asleep_nobody_was_silent(tmp_path: Path) -> None:
+    log = tmp_path / "pod.paddle.log"
+    log.write_text("step 5/10\n")
+    ears, asked, changed = LocalEars(None), Listen("pod", "uid", "paddle"), []
+    for seconds in (0, 1, 8 * 3600, 8 * 3600 + 1, 8 * 3600 + 30):
+        ears.listen(asked, log, NOW + timedelta(seconds=seconds))
+        changed.append(ears.known["uid"].changed)
+    woken = NOW + timedelta(hours=8)
+    assert changed == [NOW, NOW, woken, woken, woken]
+    log.write_text("step 5/10\nstep 6/10\n")
+    ears.listen(asked, log, woken + timedelta(seconds=31))
+    assert ears.known["uid"].changed == woken + timedelta(seconds=31)
+
+
 def test_a_log_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     ears = LocalEars(None)
     ears.listen(Listen("pod", "uid", "paddle"), tmp_path, NOW)

@@ -75,12 +75,16 @@ class FakeCluster:
     def remove(self, plural: str, name: str) -> None:
         self._write("DELETED", plural, self._objects[plural, name])
 
-    def say(self, pod: str, *lines: str) -> None:
-        """The program of this pod prints something, now."""
+    def say(self, pod: str, *lines: str, at: datetime | None = None) -> None:
+        """The program of this pod prints something, now or by the clock of its node."""
         for line in lines:
             self._version += 1
-            now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
-            self._logs.setdefault(pod, []).append(f"{now}.{self._version:09d}Z {line}")  # later than the one before
+            now = (at or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S")
+            self.print_raw(pod, f"{now}.{self._version:09d}Z {line}")  # later than the one before
+
+    def print_raw(self, pod: str, line: str) -> None:
+        """Without the time that a kubelet writes before each line."""
+        self._logs.setdefault(pod, []).append(line)
 
     def get(self, plural: str, name: str) -> Json:
         return self._objects.get((plural, name), {})
@@ -160,7 +164,7 @@ class FakeCluster:
             return await self._watch(request, call.plural)
         if call.plural == "pods/log":
             said = "".join(f"{line}\n" for line in self._logs.get(call.name, [])[-int(request.query["tailLines"]) :])
-            return web.Response(body=said.encode()[: int(request.query["limitBytes"])])
+            return web.Response(body=said.encode(errors="surrogateescape")[: int(request.query["limitBytes"])])
         if call.method == "GET" and not call.name:
             items = [one for (plural, _), one in self._objects.items() if plural == call.plural]
             return _said(200, {"metadata": {"resourceVersion": str(self._version)}, "items": items})

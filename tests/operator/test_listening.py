@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from paddlejob.api import Job, ObjectMeta, ProgressPolicy
-from paddlejob.core import Listen
+from paddlejob.core import Listen, Reading, Said
 from paddlejob.kube.client import Client
 from paddlejob.operator import listening
 from paddlejob.operator.listening import BYTES, DENIED_FOR, LINES, READS_PER_SECOND, Ears
+from paddlejob.terminal import plain
 from tests.builders import NOW, a_job
 from tests.kube.fake_server import refuses, until
 from tests.operator.conftest import StartInside
@@ -37,8 +39,16 @@ class Listener:
         return await self.ears.listen(job, (Listen(**{"name": ASKED.name, "uid": "uid", "container": "", **asked}),))
 
     @property
+    def said(self) -> Said:
+        return self.ears.known(JOB.metadata.uid)["uid"]
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        return self.said.readings
+
+    @property
     def steps(self) -> list[int | None]:
-        return [one.step for one in self.ears.known(JOB.metadata.uid)["uid"].readings]
+        return [one.step for one in self.readings]
 
 
 @pytest.fixture
@@ -144,6 +154,88 @@ async def test_of_long_lines_fewer_are_asked_for(listener: Listener) -> None:
     assert listener.steps[-1] == 8
 
 
+@pytest.mark.parametrize("end", ["step 5/10", "\rstep 5/10", "loss: 0.5 step 5/10"])
+async def test_half_a_number_at_the_end_of_what_fits_is_none(listener: Listener, end: str) -> None:
+    stamp = len("2026-05-04T12:00:00.000000001Z ")
+    listener.cluster.say(ASKED.name, "step 2/1000")
+    await listener.listen()
+    first = f"step 3/1000 {'x' * 1000}"
+    rest = BYTES - 2 * stamp - len(first) - 1 - stamp - len("step 2/1000") - 1
+    listener.cluster.say(ASKED.name, first, "y" * (rest - len(end)) + f" {end}00")
+    await listener.listen(15)
+    assert {one.total for one in listener.readings} == {1000}
+
+
+async def test_a_line_that_never_fits_is_movement(listener: Listener) -> None:
+    listener.cluster.say(ASKED.name, "step 2/1000", at=NOW)
+    await listener.listen()
+    before = listener.said.changed
+    listener.cluster.say(ASKED.name, "x" * 2 * BYTES, at=NOW + timedelta(seconds=10))
+    for _ in range(4):
+        await listener.listen(15)
+    assert listener.steps == [2]
+    assert before is not None
+    assert listener.said.changed is not None
+    assert listener.said.changed > before
+    listener.cluster.say(ASKED.name, "step 3/1000", at=NOW + timedelta(seconds=70))
+    await listener.listen(15)
+    assert listener.steps[-1] == 3
+
+
+async def test_what_a_kubelet_says_itself_does_not_make_deaf(listener: Listener) -> None:
+    """It answers so, with 200, when the log of a container has just been rotated or removed."""
+    listener.cluster.say(ASKED.name, "step 1/9")
+    await listener.listen()
+    listener.cluster.print_raw(ASKED.name, "unable to retrieve container logs for containerd://0123")
+    await listener.listen(15)
+    listener.cluster.say(ASKED.name, "step 2/9")
+    await listener.listen(15)
+    assert listener.steps[-1] == 2
+    assert "unable" not in " ".join(listener.said.lines)
+
+
+@pytest.mark.parametrize("minutes", [-10, 0, 10], ids=["slow", "right", "fast"])
+async def test_a_clock_of_a_node_that_is_wrong_makes_no_silence(listener: Listener, minutes: int) -> None:
+    skew = timedelta(minutes=minutes)
+    listener.cluster.say(ASKED.name, "step 1/9", at=NOW + skew)
+    await listener.listen()
+    listener.cluster.say(ASKED.name, "step 2/9", at=NOW + skew + timedelta(seconds=10))
+    await listener.listen(15)
+    assert NOW <= (listener.said.changed or NOW - skew) <= listener.now
+    await listener.listen(15)
+    assert listener.said.changed == NOW + timedelta(seconds=15 if minutes > 0 else 10 if minutes == 0 else 0)
+
+
+async def test_a_log_that_cannot_be_read_holds_its_job_up_for_one_time_limit_only(listener: Listener) -> None:
+    listener.cluster.fail("GET", LOG, refuses(500, "InternalError"), times=100)
+    await listener.ears.listen(JOB, tuple(Listen(f"train-worker-{at}", f"uid-{at}", "") for at in range(5)))
+    assert len(listener.cluster.asked("GET", LOG)) == 1
+
+
+HOSTILE = {
+    "a megabyte in one line": "x" * 1024 * 1024,
+    "control characters": "\x1b[2J\x1b]0;title\x07\x00\x08\x9b31m step",
+    "another encoding": "step \u7b2c 3 loss \udcff\udcfe \ufeff\u202e",
+    "numbers of 5,000 digits": f"step {'9' * 5000}/{'9' * 5000} loss: {'9' * 5000}",
+    "no numbers": "step nan/inf loss: nan",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_log_takes_next_to_no_time_and_tells_nothing(listener: Listener, name: str) -> None:
+    pattern = ProgressPolicy(pattern=r"(x*)*(x?){200}x{200}(?P<step>\d+)")
+    for policy in (None, pattern):
+        job = a_job().in_namespace(NAMESPACE).asking(progress=policy).build()
+        listener.ears.forget(job.metadata.uid)
+        for _ in range(4):
+            listener.cluster.say(ASKED.name, *[HOSTILE[name]] * 3)
+            begun = time.thread_time()
+            await listener.listen(15, job=job)
+        assert time.thread_time() - begun < 1  # of which most is our own stand-in for a cluster
+        assert listener.readings == ()
+        assert all(plain(line) == line and len(line) <= 1000 for line in listener.said.lines)
+
+
 async def test_another_life_of_a_container_and_another_job_begin_afresh(listener: Listener) -> None:
     listener.cluster.say(ASKED.name, "step 1/9")
     await listener.listen()
@@ -179,6 +271,7 @@ async def test_the_users_own_pattern_counts(listener: Listener) -> None:
 @pytest.mark.parametrize("stamp", ["2026-05-04T12:00:00.5Z", "2026-05-04T12:00:00.123456789Z", "2026-05-04T12:00:00Z"])
 def test_times_of_kubelets_have_as_many_digits_as_they_need(stamp: str) -> None:
     found = listening._stamped(f"{stamp} a line")
+    assert found is not None
     assert found[1] == "a line"
     assert abs(listening._moment(found[0]) - NOW) < timedelta(seconds=1)
     assert isinstance(listening._moment(found[0]), datetime)

@@ -10,7 +10,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paddlejob.api import ProgressPolicy
@@ -88,6 +88,78 @@ def test_an_evaluation_is_no_training() -> None:
     lines = ["Epoch 1/2", "step 10/10 - loss: 0.5 - 3ms/step", "Eval begin...", "step 5/10 - loss: 0.1 - 3ms/step"]
     assert places(*lines)[-1] == (10, 20)
     assert places(*lines, "Eval samples: 10", "Epoch 2/2", "step 5/10 - loss: 0.4 - 3ms/step")[-1] == (15, 20)
+
+
+EVALUATIONS = (
+    "eval step 5/10 loss: 0.1",
+    "[EVAL] step: 5/10",
+    "Validation | epoch 1/3 | step 5/10",
+    "Evaluating epoch 1/3, step 3/10",
+    "evaluating the model on 3 sets: iter 7 of 9",
+    "test: batch 5/10, iter 5/10",
+    "val_step 3/10",
+    "2026-01-01 INFO Inference, step 3/10",
+    "Warm-up step 3/10",
+)
+
+
+@pytest.mark.parametrize("line", EVALUATIONS)
+def test_what_is_said_to_be_something_else_is_no_training(line: str) -> None:
+    assert hear(line) == ()
+    assert places("step 100/1000 loss: 0.5", line, "step 101/1000") == [(100, 1000), (101, 1000)]
+    (before, _) = hear("step 100/1000 loss: 0.5", "step 101/1000")
+    assert hear("step 100/1000 loss: 0.5", line)[-1] == before
+
+
+TRAININGS = (
+    "train step 5/10, val loss 0.3",
+    "epoch 5/10: validation accuracy 0.5",
+    "val_loss 0.3, test accuracy 0.2, step 5/10",
+    "tester-7 train.py: step 5/10",
+)
+
+
+@pytest.mark.parametrize("line", TRAININGS)
+def test_that_a_line_tells_of_an_evaluation_too_does_no_harm(line: str) -> None:
+    (found,) = hear(line)
+    assert found.step in (4, 5)
+
+
+def test_after_lines_were_missed_steps_of_an_epoch_are_not_taken_for_those_of_all() -> None:
+    ear = Ear(None)
+    hear("epoch 7/10", "step 5/100", "epoch 8/10", "step 5/100", ear=ear)
+    for at, line in enumerate(("step 6/100", "step 7/100")):
+        ear.hear([(NOW + timedelta(seconds=20 + at), line)], missed=True)
+    assert ear.said(NOW).readings[-1].step == 705
+    ear.hear([(NOW + timedelta(seconds=30 + at), line) for at, line in enumerate(("epoch 9/10", "step 5/100"))])
+    assert [(one.step, one.total) for one in ear.said(NOW).readings[-2:]] == [(705, 1000), (805, 1000)]
+
+
+def test_after_lines_were_missed_a_program_that_names_epochs_still_does() -> None:
+    ear = Ear(None)
+    hear("epoch 1/10", "step 5/100", ear=ear)
+    ear.hear([(NOW + timedelta(seconds=20), "step 6/100")], missed=True)
+    assert [one.total for one in ear.said(NOW).readings] == [10]
+
+
+def test_epochs_that_are_counted_from_0_are_all_counted() -> None:
+    assert places("epoch 0/4", "epoch 0/4: loss 0.5", "epoch 1/4", "epoch 3/4: loss 0.5") == [(0, 4), (1, 4), (4, 4)]
+    assert places("Epoch [0/2], step [50/100]", "Epoch [1/2], step [50/100]")[-1] == (150, 200)
+
+
+def test_after_lines_were_missed_steps_of_all_epochs_go_on() -> None:
+    ear = Ear(None)
+    hear("epoch 1/2 step 5/20", "epoch 2/2 step 11/20", ear=ear)
+    ear.hear([(NOW + timedelta(seconds=20), "step 12/20")], missed=True)
+    assert ear.said(NOW).readings[-1].step == 12
+
+
+def test_an_epoch_without_a_number_of_epochs_tells_how_much_was_done_and_not_how_much_there_is() -> None:
+    assert places("Epoch 1", "step 5/100", "step 99/100") == []
+    assert places("Epoch 1", "step 99/100", "Epoch 2", "step 5/100") == [(105, None)]
+    assert places("epoch 1, step 99/300", "epoch 2, step 101/300") == [(101, 300)]
+    assert places("Epoch: [0] step [ 99/100]", "Epoch: [1] step [  5/100]") == [(105, None)]
+    assert places("epoch: 10", "step 5/100") == [(5, 100)]  # a setting
 
 
 def test_a_step_of_an_epoch_that_was_missed_is_not_told() -> None:
@@ -200,6 +272,7 @@ words = st.sampled_from(
 texts = st.lists(words | st.integers().map(str) | st.floats().map(str) | st.text(max_size=5), max_size=12).map("".join)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(texts, max_size=8))
 def test_whatever_is_printed_what_is_read_fits_into_a_status(lines: list[str]) -> None:
     for policy in (None, ProgressPolicy(pattern=r"(?P<step>\S+) (?P<total>\S+) (?P<loss>\S+) (?P<other>.+)")):

@@ -18,6 +18,7 @@ from paddlejob.core.times import LONG_AGO, moment
 TURNS = 4
 # After so many pauses without a break the pauses grow, up to so many times as long.
 STEADY, RAREST = 240, 8
+A_WHILE = timedelta(seconds=60)
 
 
 def listens(observed: Observed, now: datetime) -> tuple[Listen, ...]:
@@ -48,9 +49,18 @@ def merged(*several: tuple[Listen, ...]) -> tuple[Listen, ...]:
 
 
 def speaker(observed: Observed) -> tuple[Pod, Said] | None:
-    """The worker that said last how far the job is, and what it said."""
+    """The worker that says how far the job is, and what it said. Workers may be at different steps: it is the first
+    that runs, unless another has gone on without it for a while."""
     telling = [one for one in heard(observed) if one[1].readings]
-    return max(telling, key=lambda one: one[1].readings[-1].at, default=None)
+    latest = max(telling, key=_told_at, default=None)
+    if latest is None:
+        return None
+    since = _told_at(latest) - A_WHILE
+    return next((one for one in telling if one[0].state == "running" and _told_at(one) >= since), latest)
+
+
+def _told_at(one: tuple[Pod, Said]) -> datetime:
+    return one[1].readings[-1].at
 
 
 def heard(observed: Observed) -> Iterator[tuple[Pod, Said]]:

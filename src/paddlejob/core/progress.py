@@ -42,8 +42,8 @@ def _at_rest(before: Progress | None, observed: Observed) -> Progress | None:
 
 
 def _progress(job: Job, before: Progress | None, readings: Sequence[Reading]) -> Progress:
-    last = readings[-1]
     ours = before if before is not None and before.attempt == job.status.attempt else None
+    last = _with_total(ours, readings)
     lately = _one_run(readings)
     begun = _begun(ours, last, lately[0])
     speed = _speed(lately[0].step, lately[0].at, last) or last.speed or (before.speed if before else None)
@@ -65,6 +65,16 @@ def _progress(job: Job, before: Progress | None, readings: Sequence[Reading]) ->
         attempt=job.status.attempt,
         begun=begun,
     )
+
+
+def _with_total(before: Progress | None, readings: Sequence[Reading]) -> Reading:
+    """The newest of them. How much there is to do may have been told once, in a line that nobody reads again."""
+    last = readings[-1]
+    if before is None or before.step is None or before.total is None or last.step is None:
+        return last
+    goes_on = before.step <= last.step <= before.total
+    told = any(one.total is not None for one in readings)
+    return replace(last, total=before.total) if goes_on and not told else last
 
 
 def _one_run(readings: Sequence[Reading]) -> Sequence[Reading]:

@@ -17,6 +17,8 @@ from paddlejob.profiles.ear import Ear
 OFTEN = Listening(every=timedelta(seconds=1))
 # Who says nothing for that long may be stopped. To see it, all processes of the machine are looked at: not too often.
 QUIET = timedelta(seconds=10)
+# Who was not listened to for so long slept, and with it the whole machine: what it would have said is not known.
+ASLEEP = timedelta(seconds=30)
 
 
 class LocalEars:
@@ -27,6 +29,7 @@ class LocalEars:
         self._ears: dict[tuple[str, int], Ear] = {}
         self._followers: dict[str, Follower] = {}
         self._known: dict[str, Said] = {}
+        self._woken: dict[str, datetime] = {}
         self._stopped: dict[str, tuple[datetime, bool]] = {}
 
     @property
@@ -43,10 +46,17 @@ class LocalEars:
             ear.hear(lines, unfinished=(now, follower.bar))
         except OSError as failed:
             error = str(failed)
-        said = ear.said(now, last=asked.last, error=error)
+        said = self._awake(asked.uid, ear.said(now, last=asked.last, error=error))
         if said.changed is not None and now - said.changed >= QUIET and not asked.last:
             said = replace(said, stopped=self._is_stopped(asked, now))
         self._known[asked.uid] = said
+
+    def _awake(self, uid: str, said: Said) -> Said:
+        before = self._known.get(uid)
+        if before is not None and said.at - before.at >= ASLEEP:
+            self._woken[uid] = said.at
+        woken = self._woken.get(uid)
+        return said if woken is None or said.changed is None else replace(said, changed=max(said.changed, woken))
 
     def _is_stopped(self, asked: Listen, now: datetime) -> bool:
         at, found = self._stopped.get(asked.uid, (now - QUIET, False))

@@ -6,11 +6,13 @@ so once, in a log line. May be forgotten at any time without harm: it is read ag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import structlog
+from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.core import Listen, Listening, Said
@@ -19,7 +21,7 @@ from paddlejob.core.times import moment
 from paddlejob.kube.client import Client
 from paddlejob.kube.errors import ApiForbidden, KubeError
 from paddlejob.operator.resources import PODS
-from paddlejob.profiles.ear import Ear
+from paddlejob.profiles.ear import Ear, without_half
 from paddlejob.profiles.profile import profiles
 
 log = structlog.get_logger()
@@ -35,16 +37,18 @@ DENIED_FOR = timedelta(minutes=10)
 KEPT_FOR = timedelta(hours=1)
 
 Stamp = tuple[str, str]
+STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
 
 
 class _Heard(NamedTuple):
-    """`until`: the stamp of the last line. `most`: how many lines to ask for."""
+    """`until`: the stamp of the last line. `most`: how many lines to ask for. `at`: when it was read, if it was."""
 
     life: int
     ear: Ear
     said: Said
-    until: Stamp | None
-    most: int
+    until: Stamp | None = None
+    most: int = LINES
+    at: datetime | None = None
 
 
 class Ears:
@@ -78,7 +82,8 @@ class Ears:
         for asked in listens:
             if (wait := self._wait(job.metadata.uid)) > 0:
                 break
-            await self._read(job, asked)
+            if not await self._read(job, asked):
+                break  # the others later: what holds this one up may hold up them all, and the job meanwhile
         return max(wait, self._denial(job))
 
     def _wait(self, uid: str) -> float:
@@ -96,25 +101,28 @@ class Ears:
         until = self._denied.get(job.metadata.namespace)
         return max(0.0, (until - self._now()).total_seconds()) if until is not None else 0.0
 
-    async def _read(self, job: Job, asked: Listen) -> None:
+    async def _read(self, job: Job, asked: Listen) -> bool:
+        """Whether it could be read."""
         before = self._known.get(job.metadata.uid, {}).get(asked.uid)
         if before is None or before.life != asked.life:
             ear = Ear(job.spec.progress)
-            before = _Heard(asked.life, ear, ear.said(self._now()), None, LINES)
-        error, until, most = "", before.until, before.most
+            before = _Heard(asked.life, ear, ear.said(self._now()))
+        heard, error, changed = before, "", before.ear.changed
         try:
-            first = until is None
+            first = before.until is None
             limit = FIRST_BYTES if first else BYTES
-            text = await self._ask(job, asked, FIRST_LINES if first else most, limit)
+            text = await self._ask(job, asked, FIRST_LINES if first else before.most, limit)
             until, most = _hear(before, text, cut=len(text) >= limit)
+            heard = before._replace(until=until, most=most, at=self._now())
         except KubeError as failed:
             error = str(failed)
             self._failed(job, asked, failed)
         at = self._now()
         said = before.ear.said(at, last=asked.last, error=error)
+        since = before.said.changed if said.changed == changed else _by_our_clock(said.changed, before.at, at)
         kept = {uid: one for uid, one in self._known.get(job.metadata.uid, {}).items() if at - one.said.at < KEPT_FOR}
-        heard = before._replace(said=said, until=until, most=most)
-        self._known[job.metadata.uid] = {**kept, asked.uid: heard}
+        self._known[job.metadata.uid] = {**kept, asked.uid: heard._replace(said=replace(said, changed=since))}
+        return not error
 
     async def _ask(self, job: Job, asked: Listen, lines: int, limit: int) -> bytes:
         params = {"timestamps": "true", "tailLines": str(lines), "limitBytes": str(limit)}
@@ -139,21 +147,37 @@ class Ears:
 
 def _hear(heard: _Heard, text: bytes, *, cut: bool) -> tuple[Stamp | None, int]:
     """The stamp of the last line, and how many lines to ask for next: fewer while they do not fit."""
-    stamped = [_stamped(line) for line in text.decode(errors="replace").split("\n") if line]
-    until = heard.until
-    new = [one for one in stamped if until is None or one[0] > until]
-    missed = until is not None and len(new) == len(stamped) and bool(new)
-    heard.ear.hear([(_moment(stamp), line) for stamp, line in new], missed=missed)
+    lines = text.decode(errors="replace").split("\n")
+    if cut:
+        lines[-1] = without_half(lines[-1])
+    new, until, missed = [], heard.until, heard.until is not None
+    for line in reversed(lines):  # most of them were there the last time
+        one = _stamped(line)
+        if one is not None and until is not None and one[0] <= until:
+            missed = False
+            break
+        if one is not None:
+            new.append(one)
+    new.reverse()
+    heard.ear.hear([(_moment(stamp), line) for stamp, line in new], missed=missed and bool(new))
     most = max(1, heard.most // 8) if cut else min(LINES, heard.most * 2)
     return (new[-1][0] if new else until), most
 
 
-def _stamped(line: str) -> tuple[Stamp, str]:
-    """Kubelets write a time before each line, with as many digits as it needs."""
+def _stamped(line: str) -> tuple[Stamp, str] | None:
+    """Kubelets write a time before each line, with as many digits as it needs; but not before what they say themselves,
+    such as why there is no log just now."""
     at, _, said = line.partition(" ")
-    seconds, _, rest = at.partition(".")
-    return (seconds.removesuffix("Z"), rest.rstrip("Z").ljust(9, "0")), said
+    found = STAMP.fullmatch(at)
+    return None if found is None else ((found[1], (found[2] or "").ljust(9, "0")), said)
 
 
 def _moment(stamp: Stamp) -> datetime:
     return moment(f"{stamp[0]}.{stamp[1][:6]}Z")
+
+
+def _by_our_clock(printed: datetime | None, heard_before: datetime | None, now: datetime) -> datetime | None:
+    """When a new line was printed. The clock of its node may be wrong: it came after the last time that we listened."""
+    if printed is None:
+        return None
+    return min(now, printed if heard_before is None else max(printed, heard_before))

@@ -31,6 +31,8 @@ MOST_SECONDS = 0.05
 # As Paddle's own libraries log: some of their threads go on with it while nothing moves any more.
 NOISE = re.compile(r"[IWE]\d{4,8} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\]")
 
+NUMBERS = "0123456789.,+-eE/"
+
 Timed = tuple[datetime, str]
 NOTHING: Timed = (LONG_AGO, "")
 
@@ -102,6 +104,18 @@ class Ear:
             self._readings.pop()
         self._readings.append(read)
 
+    @property
+    def changed(self) -> datetime | None:
+        return self._changed
+
+
+def without_half(text: str) -> str:
+    """Where the rest was cut off, what stands at the end may be half of a number: that is another number."""
+    return text.rstrip(NUMBERS)
+
 
 def _clean(line: str) -> str:
-    return plain(newest(line)[:LONGEST_LINE]).strip()
+    text = newest(line)
+    if len(text) > LONGEST_LINE:
+        text = without_half(text[:LONGEST_LINE]) or "..."
+    return plain(text).strip()

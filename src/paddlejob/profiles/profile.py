@@ -25,8 +25,12 @@ Counts = Literal["run", "epoch", "either"]
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     """In each line the first that is found counts; it may tell only a part, and lines after it the rest."""
+    words: tuple[str, ...] = ()
+    """A line with none of these is none of this program's: nothing else need be looked for in it."""
     loss: str = ""
     """Where else in such a line a loss may be."""
+    no_training: tuple[str, ...] = ()
+    """Lines that tell steps of something else, and say so."""
     pause: str = ""
     resume: str = ""
     """Lines between which steps are told of something else, such as an evaluation."""
@@ -45,9 +49,14 @@ class Compiled:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._lines = [patterns.compiled(one) for one in profile.lines]
+        self._no_training = [patterns.compiled(one) for one in profile.no_training]
         self._loss, self._pause, self._resume = (
             patterns.compiled(one) if one else None for one in (profile.loss, profile.pause, profile.resume)
         )
+
+    def may_know(self, line: str) -> bool:
+        """Whether it is worth looking. To see that it is not costs next to nothing."""
+        return not self.profile.words or any(word in line for word in self.profile.words)
 
     def turns(self, line: str) -> bool | None:
         """Whether it goes on with something else from here, or with the training; None: as before."""
@@ -59,6 +68,8 @@ class Compiled:
         """By the name of the group; None if this program does not print such lines, or they tell nothing."""
         for one in self._lines:
             if (match := one.search(line)) is not None:
+                if any(other.search(line) for other in self._no_training):
+                    return None
                 found = {name: text for name, text in match.groupdict().items() if text is not None}
                 if self._loss is not None and "loss" not in found and (also := self._loss.search(line)) is not None:
                     found |= {name: text for name, text in also.groupdict().items() if text is not None}

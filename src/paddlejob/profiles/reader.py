@@ -26,19 +26,23 @@ class Reader:
 
     def __init__(self, candidates: Sequence[Compiled]) -> None:
         self._candidates = candidates
+        self._names_epochs = False
+        self._first_epoch: int | None = None
+        self._counts: Literal["run", "epoch"] | None = None
         self.forget()
 
     def forget(self) -> None:
-        """Lines were missed: what stood in them is not known any more."""
+        """Lines were missed: what stood in them is not known any more. How the program counts is."""
         self._epoch: int | None = None
         self._epochs: int | None = None
         self._total: int | None = None
-        self._counts: Literal["run", "epoch"] | None = None
         self._before: tuple[int, int] | None = None
         self._paused: bool | None = None
 
     def read(self, line: str, at: datetime) -> Reading | None:
         for place, program in enumerate(self._candidates):
+            if not program.may_know(line):
+                continue
             self._paused = _or(program.turns(line), self._paused)
             if self._paused:
                 return None
@@ -50,8 +54,7 @@ class Reader:
         return None
 
     def _reading(self, program: Compiled, found: dict[str, str], at: datetime) -> Reading | None:
-        epoch = whole(found.get("epoch"))
-        self._epoch = self._epoch if epoch is None else epoch - program.profile.first_epoch + 1
+        self._note_epoch(program, whole(found.get("epoch")))
         self._epochs = _or(whole(found.get("epochs")), self._epochs)
         if not {"step", "epoch", "percent", "loss"} & found.keys():
             self._total = _or(whole(found.get("total")), self._total)  # a heading
@@ -74,6 +77,14 @@ class Reader:
             speed=number(found.get("speed")) or (1 / cost if cost and cost > 0 else None),
             eta=duration(found.get("eta")),
         )
+
+    def _note_epoch(self, program: Compiled, epoch: int | None) -> None:
+        if epoch is None:
+            return
+        self._names_epochs = True
+        if self._first_epoch is None or epoch == 0:
+            self._first_epoch = min(epoch, program.profile.first_epoch)  # many count from 0, whatever we know
+        self._epoch = epoch - self._first_epoch + 1
 
     def _place(self, program: Compiled, found: dict[str, str]) -> tuple[int | None, int | None]:
         """Steps done and to do, over all epochs, as far as they can be told."""
@@ -117,13 +128,16 @@ class Reader:
 
     def _judged(self, step: int, total: int | None) -> Literal["run", "epoch", "either"]:
         """Whether steps go on from one epoch to the next: by how they fit the epochs."""
-        if self._epoch is None or self._epochs is None or self._epochs == 1:
+        if self._epoch is None and not self._names_epochs:
             return "run"
-        if self._counts is None and total:
-            if not self._epoch - 1 <= step / total * self._epochs <= self._epoch:
+        if self._epochs == 1:
+            return "run"
+        if self._counts is None and self._epoch is not None and total:
+            goes_on = self._before is not None and self._epoch > self._before[0]
+            if self._epochs and not self._epoch - 1 <= step / total * self._epochs <= self._epoch:
                 self._counts = "epoch"
-            elif self._before is not None and self._epoch > self._before[0] and step > self._before[1]:
-                self._counts = "run"
+            elif goes_on and self._before is not None:
+                self._counts = "run" if step > self._before[1] else "epoch"
             self._before = self._epoch, step
         return self._counts or "either"
 
