@@ -13,7 +13,7 @@ from tests.scenarios.desk import Desk
 from tests.schedulers.conftest import MakeRoom
 from tests.schedulers.gangs import assert_one_after_the_other, pods_path
 from tests.schedulers.history import History
-from tests.schedulers.telling import goes_on, says_why
+from tests.schedulers.telling import goes_on, placed, says_why
 from tests.schedulers.volcano import groups, groups_path
 
 SCHEDULER = "volcano"
@@ -76,3 +76,30 @@ def test_a_job_before_its_users_pod_group(desk: Desk, start_operator: StartOpera
     assert not desk.pods()
     desk.api.post(groups_path(desk), group)
     goes_on(desk, job["metadata"]["name"])
+
+
+@pytest.mark.parametrize("cpus", [4, 3], ids=["of a running job", "of a job that waits"])
+def test_a_users_group_deleted_by_hand(desk: Desk, start_operator: StartOperator, room: MakeRoom, cpus: int) -> None:
+    """It is the user's to make again: a job that runs needs it no more, one that waits says that it is missing."""
+    ask_for_one_cpu_each(desk)
+    room(cpus)
+    start_operator(f"--namespace={desk.namespace}")
+    job, group = yaml.safe_load_all(of_the_user("004"))
+    name = job["metadata"]["name"]
+    desk.api.post(groups_path(desk), group)
+    desk.submit(job)
+    if cpus == 4:
+        goes_on(desk, name)
+    else:
+        says_why(desk, name, "Unschedulable", "tasks in gang unschedulable")
+    desk.api.delete(f"{groups_path(desk)}/{name}")
+    if cpus == 3:
+        says_why(desk, name, "PodGroupMissing", "create it")
+        assert not placed(desk)
+        room(1)
+        desk.api.post(groups_path(desk), group)
+    status = goes_on(desk, name)
+    assert (status.get("disruptions", 0), status.get("restarts", 0)) == (0, 0)
+    desk.finish_workers(name)
+    desk.in_phase(name, "Completed")
+    assert {*groups(desk)} == ({name} if cpus == 3 else set())
