@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.docs.typist import ROOT, yaml_blocks
+from tests.etcd.server import EtcdServer
 from tests.operator.fixtures import StartOperator
 from tests.scenarios.desk import Desk, a_job
 from tests.schedulers.conftest import MakeRoom
@@ -150,3 +151,31 @@ def test_what_is_left_of_a_job(desk: Desk, start_operator: StartOperator, room: 
     assert groups(desk)["job"]["metadata"]["uid"] != group["metadata"]["uid"]
     desk.delete("job", propagationPolicy="Foreground")
     wait_until(lambda: desk.nothing_left("job") and not groups(desk))
+
+
+def test_an_elastic_job_begins_with_its_least_and_grows(
+    desk: Desk, start_operator: StartOperator, room: MakeRoom, etcd: EtcdServer
+) -> None:
+    """Its group asks for the least workers that it can begin with, and stays when one is replaced alone."""
+    room(1)
+    start_operator(f"--namespace={desk.namespace}", f"--etcd-server={etcd.address}")
+    workers = {**role(3), "requests": 2, "limits": 4}
+    desk.submit(a_job("grow", elastic=1, worker=workers, schedulingPolicy={}))
+    says_why(desk, "grow", "NotAdmitted", OVERUSED)
+    assert not desk.pods()
+    room(1)
+    status = desk.in_phase("grow", "Running")
+    assert (status["worker"]["ready"], len(placed(desk))) == ("2/3", 2)
+    (group,) = groups(desk).values()
+    assert (group["spec"]["minMember"], group["spec"]["minResources"]) == (2, {"cpu": "2"})
+    room(2)
+    desk.until("grow", lambda status: status["worker"]["ready"] == "3/3")
+    desk.kubectl("scale", "pdj/grow", "--replicas=4")
+    desk.until("grow", lambda status: status["worker"]["ready"] == "4/4")
+    before = {name: pod["metadata"]["uid"] for name, pod in desk.pods().items()}
+    desk.delete_pod("grow-worker-3")
+    wait_until(lambda: desk.pod("grow-worker-3")["metadata"]["uid"] != before["grow-worker-3"])
+    desk.until("grow", lambda status: status["worker"]["ready"] == "4/4")
+    after = {name: pod["metadata"]["uid"] for name, pod in desk.pods().items()}
+    assert [name for name in after if after[name] != before[name]] == ["grow-worker-3"]
+    assert [one["metadata"]["uid"] for one in groups(desk).values()] == [group["metadata"]["uid"]]
