@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from tests.cluster.control_plane import ControlPlane
+import pytest
+import yaml
+
+from tests.cluster.control_plane import OPERATOR_NAMESPACE, ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.docs.typist import ROOT, yaml_blocks
 from tests.etcd.server import EtcdServer
-from tests.operator.fixtures import StartOperator
+from tests.operator.fixtures import MANIFEST, StartOperator
+from tests.operator.process import ACCOUNT
 from tests.scenarios.desk import Desk, a_job
 from tests.schedulers.conftest import MakeRoom
 from tests.schedulers.gangs import (
@@ -179,3 +183,22 @@ def test_an_elastic_job_begins_with_its_least_and_grows(
     after = {name: pod["metadata"]["uid"] for name, pod in desk.pods().items()}
     assert [name for name in after if after[name] != before[name]] == ["grow-worker-3"]
     assert [one["metadata"]["uid"] for one in groups(desk).values()] == [group["metadata"]["uid"]]
+
+
+def test_an_operator_for_one_namespace_needs_its_rights_there_only(
+    desk: Desk, start_operator: StartOperator, room: MakeRoom, tmp_path: Path
+) -> None:
+    """As docs/gang-scheduling.md says: the ClusterRole of the manifest, bound by a RoleBinding."""
+    room(4)
+    manifest = (MANIFEST.parent / "operator-namespaced.yaml").read_text().replace(OPERATOR_NAMESPACE, desk.namespace)
+    rights = [one for one in yaml.safe_load_all(manifest) if one["kind"] in ("ServiceAccount", "Role", "RoleBinding")]
+    desk.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(rights))
+    account = f"--serviceaccount={desk.namespace}:{ACCOUNT}"
+    desk.kubectl("create", "rolebinding", "gangs", "--clusterrole=paddle-operator-volcano", account)
+    token = desk.control_plane.token_for(ACCOUNT, desk.namespace)
+    kubeconfig = desk.control_plane.kubeconfig(tmp_path / "kubeconfig", token=token, namespace=desk.namespace)
+    operator = start_operator(f"--namespace={desk.namespace}", "--scheduling=volcano", kubeconfig=kubeconfig)
+    desk.submit(four_pods("job"))
+    desk.in_phase("job", "Completed")
+    wait_until(lambda: not groups(desk))
+    assert "cannot be watched" not in operator.log.read_text()
