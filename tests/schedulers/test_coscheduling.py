@@ -126,6 +126,20 @@ def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom, scheduler: Pr
     nothing_leaks(desk, "job", groups_path(desk))
 
 
+def test_a_suspended_job_holds_no_group(desk: Desk, room: MakeRoom) -> None:
+    room(4)
+    desk.submit(four_pods("job", ends=False))
+    goes_on(desk, "job", timeout=BY_THEN)
+    before = groups(desk)["job"]["metadata"]["uid"]
+    desk.change("job", {"suspend": True})
+    desk.in_phase("job", "Suspended")
+    wait_until(lambda: not groups(desk) and not desk.pods())
+    desk.change("job", {"suspend": False})
+    goes_on(desk, "job", timeout=BY_THEN)
+    assert groups(desk)["job"]["metadata"]["uid"] != before
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
 def test_a_lost_node_under_a_gang_of_32(desk: Desk, room: MakeRoom) -> None:
     """It comes back whole, and not before there is room for all of it."""
     lost, *_ = room(8, nodes=4)
