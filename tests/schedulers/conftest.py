@@ -13,10 +13,15 @@ import pytest
 
 from paddlejob.core.gang import GROUPS, Scheduler
 from paddlejob.core.kinds import GROUP_KINDS
-from tests.cluster.control_plane import NODE_LABELS, OPERATOR_NAMESPACE, ControlPlane
+from tests.cluster.binaries import Binaries, Kueue, Volcano, find_all
+from tests.cluster.control_plane import NODE_LABELS, OPERATOR_NAMESPACE, ControlPlane, Variant
+from tests.cluster.fixtures import CRD
+from tests.cluster.processes import Process
 from tests.operator.fixtures import MANIFEST
 from tests.operator.process import ACCOUNT, operator_kubeconfig
+from tests.schedulers import kueue as kueues
 from tests.schedulers.gangs import SERVERS_FIRST, make_priorities
+from tests.schedulers.volcano import RunningVolcano, crds
 
 MakeRoom = Callable[..., list[str]]
 
@@ -31,6 +36,48 @@ def grant(control_plane: ControlPlane, scheduler: Scheduler) -> None:
     review = {"user": f"system:serviceaccount:{OPERATOR_NAMESPACE}:{ACCOUNT}", "resourceAttributes": asked}
     path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
     control_plane.wait(lambda: bool(control_plane.api.post(path, {"spec": review})["status"]["allowed"]))
+
+
+@pytest.fixture(scope="module")
+def volcano_programs() -> Volcano:
+    return find_all(Volcano, print)
+
+
+@pytest.fixture(scope="module")
+def volcano_plane(
+    binaries: Binaries, volcano_programs: Volcano, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """The control plane of a file whose scheduler is Volcano."""
+    folder, variant = tmp_path_factory.mktemp("volcano"), Variant(kinds=crds(volcano_programs), node=False)
+    with ControlPlane(binaries, folder, manifests=[CRD], variant=variant) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def volcano(volcano_plane: ControlPlane, volcano_programs: Volcano) -> RunningVolcano:
+    return RunningVolcano(volcano_plane, volcano_programs)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> kueues.Preparation:
+    return kueues.Preparation(find_all(Kueue, print), tmp_path_factory.mktemp("kueue"))
+
+
+@pytest.fixture(scope="module")
+def kueue_plane(
+    binaries: Binaries, prepared: kueues.Preparation, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """The control plane of a file whose jobs are Kueue's."""
+    folder, variant = tmp_path_factory.mktemp("cluster"), Variant(kinds=prepared.crds, node=False)
+    with ControlPlane(binaries, folder, manifests=[CRD], variant=variant) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def kueue(kueue_plane: ControlPlane, prepared: kueues.Preparation) -> Process:
+    process = prepared.start(kueue_plane)
+    kueues.add_priorities(kueue_plane)
+    return process
 
 
 @pytest.fixture(scope="module")

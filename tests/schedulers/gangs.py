@@ -48,6 +48,17 @@ def completed(desk: Desk, *names: str) -> bool:
     return True
 
 
+def lose_node(desk: Desk, name: str) -> None:
+    """Its pods are evicted, and nobody is placed there again."""
+    taint = {"key": "test.paddlejob/lost", "effect": "NoExecute"}
+    desk.api.merge(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True, "taints": [taint]}})
+
+
+def version_now(desk: Desk) -> int:
+    """Whatever changes from now on has a higher version."""
+    return int(desk.api.get(pods_path(desk))["metadata"]["resourceVersion"])
+
+
 def make_priorities(control_plane: ControlPlane, **values: int) -> None:
     for name, value in values.items():
         body = {"metadata": {"name": name.replace("_", "-")}, "value": value, "preemptionPolicy": "Never"}
@@ -101,6 +112,14 @@ def assert_one_after_the_other(changes: Iterable[Change], size: int, room: int) 
     assert rooms.ever
     parts = {key: len(pods) for key, pods in rooms.ever.items() if len(pods) != size}
     assert not parts, f"never whole: {parts}"
+
+
+def assert_came_back_whole(changes: Iterable[Change], job: str, size: int) -> None:
+    """Both attempts of a job were whole once, and the first was gone before the second had anything."""
+    rooms = Rooms()
+    for rooms in moments(changes):
+        assert len([1 for held in rooms.held.values() if held]) <= 1, f"attempts met: {rooms.held}"
+    assert {key: len(names) for key, names in rooms.ever.items()} == {(job, "0"): size, (job, "1"): size}
 
 
 def first_placed(changes: Iterable[Change], attempt: str) -> int:

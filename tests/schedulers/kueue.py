@@ -21,6 +21,8 @@ from tests.schedulers.loopback import Loopback
 
 API = "/apis/kueue.x-k8s.io/v1beta2"
 FLAVOR = "plain"
+# Priority classes of its own kind, as labels of jobs name them.
+PRIORITIES = {"high": 1000, "urgent": 100, "patient": 10}
 CONVERTED = ("workloads", "localqueues", "clusterqueues", "cohorts", "multikueueclusters")
 
 
@@ -131,8 +133,20 @@ def add_queue(
     return name
 
 
+def add_priorities(control_plane: ControlPlane) -> None:
+    for name, value in PRIORITIES.items():
+        body = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "value": value}
+        control_plane.api.post(f"{API}/workloadpriorityclasses", {**body, "metadata": {"name": name}})
+
+
 def change_queue(control_plane: ControlPlane, name: str, **spec: object) -> None:
     control_plane.api.merge(f"{API}/clusterqueues/{name}", {"spec": spec})
+
+
+def raise_quota(control_plane: ControlPlane, name: str, cpu: int) -> None:
+    groups = control_plane.api.get(f"{API}/clusterqueues/{name}")["spec"]["resourceGroups"]
+    groups[0]["flavors"][0]["resources"][0]["nominalQuota"] = cpu
+    change_queue(control_plane, name, resourceGroups=groups)
 
 
 def workloads(control_plane: ControlPlane, namespace: str) -> list[Json]:
@@ -144,6 +158,26 @@ def held(control_plane: ControlPlane, name: str) -> str:
     (flavor,) = control_plane.api.get(f"{API}/clusterqueues/{name}")["status"]["flavorsReservation"]
     (resource,) = flavor["resources"]
     return str(resource["total"])
+
+
+def is_idle(control_plane: ControlPlane, namespace: str) -> bool:
+    """Whether nobody holds any of the quota, no pod is left that still runs or waits to go, and no group unfinished."""
+    assert held(control_plane, namespace) == "0"
+    pods = control_plane.api.get(f"/api/v1/namespaces/{namespace}/pods")["items"]
+    left = {
+        pod["metadata"]["name"]: pod["status"]["phase"]
+        for pod in pods
+        if pod["metadata"].get("deletionTimestamp") or pod["status"]["phase"] not in ("Succeeded", "Failed")
+    }
+    assert not left, left
+    return all(finished(one) for one in workloads(control_plane, namespace))
+
+
+def finished(workload: Json) -> tuple[str, str] | None:
+    """What it says of the end of a group."""
+    found = workload.get("status", {}).get("conditions", [])
+    ends = (one for one in found if one["type"] == "Finished" and one["status"] == "True")
+    return next(((one["reason"], one["message"]) for one in ends), None)
 
 
 def _is_active(control_plane: ControlPlane, namespace: str, name: str) -> bool:

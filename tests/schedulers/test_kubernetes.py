@@ -15,7 +15,17 @@ from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
 from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
-from tests.schedulers.gangs import assert_one_after_the_other, completed, four_pods, pods_path, role
+from tests.schedulers.gangs import (
+    assert_came_back_whole,
+    assert_one_after_the_other,
+    completed,
+    first_placed,
+    four_pods,
+    lose_node,
+    pods_path,
+    role,
+    version_now,
+)
 from tests.schedulers.history import History
 from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
 
@@ -119,18 +129,39 @@ def test_a_scheduler_that_does_not_run(desk: Desk, room: MakeRoom) -> None:
     nothing_leaks(desk, "job", groups_path(desk))
 
 
-def test_a_restart_comes_back_whole(desk: Desk, room: MakeRoom) -> None:
-    lost, _ = room(2, nodes=2)
+def test_a_suspended_job_holds_no_group(desk: Desk, room: MakeRoom) -> None:
+    room(4)
     desk.submit(four_pods("job", ends=False))
-    goes_on(desk, "job")
-    taint = {"key": "test.paddlejob/lost", "effect": "NoExecute"}
-    desk.api.merge(f"/api/v1/nodes/{lost}", {"spec": {"unschedulable": True, "taints": [taint]}})
-    desk.until("job", lambda status: status.get("disruptions") == 1)
-    says_why(desk, "job", "Unschedulable", within=60)
-    assert not placed(desk)
-    room(2)
     goes_on(desk, "job", timeout=120)
-    assert len(placed(desk)) == 4
+    before = groups(desk)["job"]["metadata"]["uid"]
+    desk.change("job", {"suspend": True})
+    desk.in_phase("job", "Suspended")
+    wait_until(lambda: not groups(desk) and not desk.pods())
+    desk.change("job", {"suspend": False})
+    goes_on(desk, "job", timeout=120)
+    assert groups(desk)["job"]["metadata"]["uid"] != before
+    nothing_leaks(desk, "job", groups_path(desk))
+
+
+def test_a_lost_node_under_a_gang_of_32(desk: Desk, room: MakeRoom) -> None:
+    """It comes back whole, and not before there is room for all of it."""
+    lost, *_ = room(8, nodes=4)
+    with History(desk.control_plane, pods_path(desk)) as history:
+        desk.submit(a_job("wide", worker=role(32)))
+        desk.in_phase("wide", "Running", timeout=120)
+        before = groups(desk)["wide"]["metadata"]["uid"]
+        lose_node(desk, lost)
+        status = desk.until("wide", lambda status: status.get("attempt") == 1)
+        assert (status["disruptions"], status.get("restarts", 0)) == (1, 0)
+        says_why(desk, "wide", "Unschedulable", within=60)
+        assert not placed(desk)
+        too_small = version_now(desk)
+        room(8)
+        goes_on(desk, "wide", timeout=120)
+        assert groups(desk)["wide"]["metadata"]["uid"] != before
+        changes = history.changes()
+    assert first_placed(changes, "1") > too_small
+    assert_came_back_whole(changes, "wide", 32)
 
 
 @pytest.mark.parametrize("control_plane", [False], indirect=True, ids=["gates closed"])

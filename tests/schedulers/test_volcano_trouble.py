@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.cluster.api import ApiError
-from tests.cluster.binaries import Binaries, Volcano, find_all
-from tests.cluster.control_plane import ControlPlane, Variant
-from tests.cluster.fixtures import CRD
+from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 from tests.operator.fixtures import StartOperator
 from tests.operator.process import OperatorProcess
@@ -17,7 +13,15 @@ from tests.scenarios.desk import Desk, Json, a_job
 from tests.schedulers.conftest import MakeRoom
 from tests.schedulers.gangs import four_pods, role
 from tests.schedulers.telling import goes_on, nothing_leaks, placed, says_why
-from tests.schedulers.volcano import GROUP, OVERUSED, QUOTA, RunningVolcano, add_queue, crds, tell_queue
+from tests.schedulers.volcano import (
+    OVERUSED,
+    QUOTA,
+    RunningVolcano,
+    add_queue,
+    groups,
+    groups_path,
+    tell_queue,
+)
 
 SCHEDULER = "volcano"
 # Where Volcano says nothing of a group.
@@ -27,35 +31,13 @@ POLICIES = "/apis/admissionregistration.k8s.io/v1"
 
 
 @pytest.fixture(scope="module")
-def programs() -> Volcano:
-    return find_all(Volcano, print)
-
-
-@pytest.fixture(scope="module")
-def control_plane(
-    binaries: Binaries, programs: Volcano, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ControlPlane]:
-    folder = tmp_path_factory.mktemp("volcano")
-    with ControlPlane(binaries, folder, manifests=[CRD], variant=Variant(kinds=crds(programs), node=False)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def volcano(control_plane: ControlPlane, programs: Volcano) -> RunningVolcano:
-    return RunningVolcano(control_plane, programs)
+def control_plane(volcano_plane: ControlPlane) -> ControlPlane:
+    return volcano_plane
 
 
 @pytest.fixture
 def operator(start_operator: StartOperator, namespace: str) -> OperatorProcess:
     return start_operator(f"--namespace={namespace}", "--scheduling=volcano")
-
-
-def groups_path(desk: Desk) -> str:
-    return f"{GROUP}/namespaces/{desk.namespace}/podgroups"
-
-
-def groups(desk: Desk) -> dict[str, Json]:
-    return {one["metadata"]["name"]: one for one in desk.api.get(groups_path(desk))["items"]}
 
 
 def test_a_gang_larger_than_the_cluster(desk: Desk, room: MakeRoom) -> None:

@@ -11,6 +11,7 @@ from tests.cluster.binaries import Volcano
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.processes import Process
 from tests.cluster.waiting import wait_until
+from tests.scenarios.desk import Desk
 from tests.schedulers.history import Json
 from tests.schedulers.loopback import Loopback
 
@@ -120,6 +121,14 @@ def _registration(kind: str, path: str, webhook: Json) -> Json:
         "metadata": {"name": f"volcano-admission-service{path.replace('/', '-')}"},
         "webhooks": [{**webhook, **how}],
     }
+
+
+def groups_path(desk: Desk) -> str:
+    return f"{GROUP}/namespaces/{desk.namespace}/podgroups"
+
+
+def groups(desk: Desk) -> dict[str, Json]:
+    return {one["metadata"]["name"]: one for one in desk.api.get(groups_path(desk))["items"]}
 
 
 def tell_queue(control_plane: ControlPlane, name: str, action: Literal["CloseQueue", "OpenQueue"]) -> None:
