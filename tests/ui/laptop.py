@@ -16,7 +16,7 @@ printf '\033[2J\033]0;title\007after the noise\n'"""
 # As PaddleNLP's Trainer tells how far it is.
 TRAIN = """echo 'Total optimization steps = 3000'; i=0
 while [ $i -lt 3000 ]; do
-  i=$((i + 1)); loss=0.$((9000000 / (i + 900))); speed=4.$((7 + i % 3))
+  i=$((i + 1)); loss=0.$((9000000 / (i + 900))); speed=4.$((70 + i % 47 / 3))
   echo "loss: $loss, learning_rate: 1e-05, global_step: $i, interval_steps_per_second: $speed"; sleep 0.2
 done"""
 FAIL = 'echo "Traceback: no such file <b>data.csv</b>"; exit 3'

@@ -12,7 +12,7 @@ from tests.ui.blocking import Blocked, watched
 from tests.ui.browser import Visitor
 from tests.ui.laptop import Laptop
 
-THIRD = "loss: 0.9966, learning_rate: 1e-05, global_step: 3, interval_steps_per_second: 4.7"
+THIRD = "loss: 0.9966, learning_rate: 1e-05, global_step: 3, interval_steps_per_second: 4.71"
 GOOD = """apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
 metadata:

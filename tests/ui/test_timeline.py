@@ -89,6 +89,13 @@ def test_of_one_second_the_end_comes_last() -> None:
     assert whats(timeline(job, (), events)) == ["created", "restarted", "started", "completed"]
 
 
+def test_an_end_that_is_told_in_whole_seconds_comes_after_the_start() -> None:
+    """It failed before it was seen to run: only the status says when it started."""
+    job = found(phase="Failed", startTime="2026-01-01T10:00:00Z", completionTime="2026-01-01T10:00:00Z")
+    told = [Event("2026-01-01T10:00:00Z", "Warning", "Failed", "it failed")]
+    assert whats(timeline(job, (), told)) == ["created", "started", "failed"]
+
+
 def test_a_job_is_placed_when_its_last_pod_has_a_node() -> None:
     pods = (a_placed_pod("a", "2026-01-01T10:00:02Z"), a_placed_pod("b", "2026-01-01T10:00:05Z"))
     placed = timeline(found(phase="Starting"), pods, ())[-1]

@@ -55,7 +55,7 @@ def timeline(found: Found, pods: Sequence[Pod], events: Iterable[Event]) -> tupl
     told = tuple(_told(events))
     known = {one.what for one in told}
     own = (one for one in _from_status(found) if one.what not in known)
-    placed = [(moment(one.at).timestamp(), 0, one) for one in told]
+    placed = [(moment(one.at).timestamp(), 3 if one.what in _ENDS else 0, one) for one in told]
     placed += [(*_within(one, told), one) for one in (*own, *_placed(pods))]
     return tuple(one for _, _, one in sorted(placed, key=lambda each: each[:2]))
 

@@ -42,7 +42,7 @@ export class ProgressCard {
     redraw(this.now, [progress.percent, row.progress, facts], () => [
       progress.percent === null ? null
         : h("progress", { max: "100", value: progress.percent, "aria-label": t("progress") }),
-      h("p", {}, h("strong", {}, row.progress), " ", facts.join(" · ")),
+      h("p", {}, progress.percent === null ? null : h("strong", {}, row.progress, " · "), facts.join(" · ")),
     ]);
     if (this.read !== progress.at && Date.now() >= this.asked + pause) this.look(job, progress.at);
   }
@@ -58,7 +58,7 @@ export class ProgressCard {
       const points = /** @type {Point[]} */ (await ask(pathOf("api/curve", job.row)));
       redraw(this.curves, points, () => [
         curve(t("curve.loss"), points.map((one) => [one.step, one.loss])),
-        curve(t("curve.speed"), points.map((one) => [one.step, one.speed])),
+        curve(t("curve.speed"), points.map((one) => [one.step, one.speed]), 0),
       ]);
     } catch {
       this.read = null; // the server cannot be reached, which the page says elsewhere
@@ -72,8 +72,9 @@ const short = (value) => String(Number(value.toPrecision(4)));
 /**
  * @param {string} title
  * @param {[number, number | null][]} all
+ * @param {number} [ground] where the scale begins; otherwise at the least value
  */
-function curve(title, all) {
+function curve(title, all, ground) {
   const points = /** @type {[number, number][]} */ (all.filter(([, value]) => value !== null));
   if (points.length < 2) return null;
   const values = points.map(([, value]) => value);
@@ -81,7 +82,8 @@ function curve(title, all) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const [from, to] = [Math.min(...steps), Math.max(...steps)];
   const x = (/** @type {number} */ step) => (width * (step - from)) / (to - from || 1);
-  const y = (/** @type {number} */ value) => height - (height * (value - low)) / (high - low || 1);
+  const foot = Math.min(low, ground ?? low);
+  const y = (/** @type {number} */ value) => height - (height * (value - foot)) / (high - foot || 1);
   const path = points.map(([step, value], at) => `${at ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const last = short(values.at(-1) ?? 0);
   const said = t("curve.said", { title, from, to, low: short(low), high: short(high), last });
