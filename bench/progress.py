@@ -36,9 +36,12 @@ OLDEST, READS, CPU = 20.0, 20, 0.05
 class Printing(Kubelet):
     """Every program has begun at its own moment, and prints a step a second."""
 
+    keeps_connections = True
+
     def __init__(self, control_plane: ControlPlane, folder: Path) -> None:
         self.begun: dict[str, float] = {}
         self.reads: dict[str, list[float]] = defaultdict(list)
+        self._printed: dict[str, list[bytes]] = defaultdict(list)
         super().__init__(control_plane, folder)
 
     def percent(self, pod: str, at: float) -> int:
@@ -51,15 +54,16 @@ class Printing(Kubelet):
     def _answer(self, pod: str, asked: dict[str, str], to: Any) -> None:
         now = time.time()
         self.reads[pod].append(now)
-        done = int(now - self.begun[pod])
-        steps = range(max(1, done + 1 - int(asked["tailLines"])), done + 1)
-        text = "".join(self._line(pod, step) for step in steps).encode()[: int(asked["limitBytes"])]
+        printed = self._printed[pod]
+        printed += [self._line(pod, step) for step in range(len(printed) + 1, int(now - self.begun[pod]) + 1)]
+        text = b"".join(printed[-int(asked["tailLines"]) :])[: int(asked["limitBytes"])]
         to.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(text), text) if text else b"0\r\n\r\n")
         to.flush()
 
-    def _line(self, pod: str, step: int) -> str:
+    def _line(self, pod: str, step: int) -> bytes:
         at = datetime.fromtimestamp(self.begun[pod] + step, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")
-        return f"{at}000Z [2026-11-19 20:00:00] INFO train: step {step}/{STEPS}, loss: {10 / step:.4f}, lr: 0.001\n"
+        said = f"[2026-11-19 20:00:00] INFO train: step {step}/{STEPS}, loss: {10 / step:.4f}, lr: 0.001"
+        return f"{at}000Z {said}\n".encode()
 
 
 @dataclass

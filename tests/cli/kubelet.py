@@ -24,6 +24,9 @@ PAUSE = 0.02
 
 
 class Kubelet:
+    keeps_connections = False
+    """A real one does; a test that cuts them finds them more easily if it does not."""
+
     def __init__(self, control_plane: ControlPlane, folder: Path) -> None:
         self._lines: dict[str, list[tuple[str, str]]] = {}
         self._ended: set[str] = set()
@@ -85,7 +88,7 @@ class Kubelet:
                 self.end_headers()
                 with suppress(OSError):
                     kubelet._answer(f"{namespace}/{pod}", asked, self.wfile)
-                self.close_connection = True
+                self.close_connection = not kubelet.keeps_connections
 
             def log_message(self, *_: object) -> None:
                 pass
