@@ -23,6 +23,10 @@ ENDS: dict[str, tuple[int | None, int | None, int | None]] = {
     "paddleseg": (240, 240, 30),
     "paddleocr": (200, 200, 8),
     "paddledetection": (231, None, 6),
+    "wide-and-deep": (8, 8, 8),
+    "word2vec": (4, 4, 4),
+    "resnet": (8, 8, 8),
+    "elastic": (300, 300, None),
 }
 # It says nothing of a total, but when it will be at the end.
 WITHOUT_TOTAL = {"paddledetection"}
@@ -48,7 +52,12 @@ def progress(said: Said, before: Progress | None) -> Progress | None:
 
 def test_every_recording_is_read() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == {*ENDS}
-    assert all(recording(name).made_by for name in ENDS)
+    for name in ENDS:
+        made = recording(name)
+        moments = [at for at, _ in made.pieces]
+        assert made.made_by
+        assert moments == sorted(moments)
+        assert len({int(at) for at in moments}) > 5  # when each line came, and not all of them at the end
 
 
 @pytest.mark.parametrize("every", [1, 15], ids=["each second", "each quarter of a minute"])
@@ -79,6 +88,9 @@ def test_after_a_third_of_the_run_the_end_is_told_to_within_a_fifth(name: str) -
     for said in ears_of(told, moments):
         made = progress(said, made)
     assert made is not None
+    assert made.step is not None
+    assert made.loss is not None
+    assert made.total == (None if name in WITHOUT_TOTAL else ENDS[name][1])
     assert made.eta is not None
     left = (moment(made.eta) - BEGUN).total_seconds() - third
     assert left == pytest.approx(last - third, rel=0.2), f"{left} s left of {last - third}"
