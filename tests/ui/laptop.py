@@ -14,8 +14,8 @@ HELLO = r"""printf 'hello \033[1;32mgreen\033[0m and \033[31mred\033[0m\n'
 printf '<script>document.title="pwned"</script><img src=x onerror="document.title=1">\n'
 printf '\033[2J\033]0;title\007after the noise\n'"""
 # As PaddleNLP's Trainer tells how far it is.
-TRAIN = """echo 'Total optimization steps = 3000'; i=0
-while [ $i -lt 3000 ]; do
+TRAIN = """echo 'Total optimization steps = 6000'; i=0
+while [ $i -lt 6000 ]; do
   i=$((i + 1)); loss=0.$((9000000 / (i + 900))); speed=4.$((70 + i % 47 / 3))
   echo "loss: $loss, learning_rate: 1e-05, global_step: $i, interval_steps_per_second: $speed"; sleep 0.2
 done"""

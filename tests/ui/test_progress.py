@@ -10,8 +10,8 @@ from tests.ui.conftest import Visit
 from tests.ui.served import Served
 
 WORDS = {
-    "en-US": ("Progress", ("of 3000", "loss 0.", "steps/s", "left"), ("Loss from step 1 to", "Steps per second from")),
-    "zh-CN": ("进度", ("/ 3000 步", "损失 0.", "steps/s", "剩余"), ("损失，第 1 步到", "每秒步数，第 1 步到")),
+    "en-US": ("Progress", ("of 6000", "loss 0.", "steps/s", "left"), ("Loss from step 1 to", "Steps per second from")),
+    "zh-CN": ("进度", ("/ 6000 步", "损失 0.", "steps/s", "剩余"), ("损失，第 1 步到", "每秒步数，第 1 步到")),
 }
 
 
