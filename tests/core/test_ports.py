@@ -100,6 +100,7 @@ HOST_PORTS: dict[str, tuple[JobBuilder, RoleName, tuple[int, ...]]] = {
     ),
     "a port that is none": (a_job().template(on_port("x")), "worker", ()),
     "a port too high": (a_job().template(on_port("65536")), "worker", ()),
+    "a port of thousands of digits": (a_job().template(on_port("9" * 5000)), "worker", ()),
 }
 
 

@@ -71,8 +71,7 @@ def host_ports(job: Job, role: RoleName, index: int) -> tuple[int, ...]:
     wanted = [port_of(job, role, index)]
     if role == "ps" and index == 0 and job.spec.mode == "PS" and job.spec.with_gloo:
         wanted.append(gloo_port(job))
-    numbers = (int(port) for port in wanted if str(port).isascii() and str(port).isdigit())
-    return tuple(port for port in numbers if 0 < port <= LAST_PORT)
+    return tuple(port for port in map(_number, wanted) if 0 < port <= LAST_PORT)
 
 
 def ports_needed(job: Job) -> int:
@@ -83,10 +82,15 @@ def ports_needed(job: Job) -> int:
 
 def block_of(job: Job) -> Block | None:
     """The block that stands on the job. One that no computer has is none."""
-    text = job.metadata.annotations.get(ANNOTATION_PORTS, "")
-    first = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LAST_PORT)) else 0
+    first = _number(job.metadata.annotations.get(ANNOTATION_PORTS, ""))
     last = first + ports_needed(job) - 1
     return Block(first, last) if 0 < first <= last <= LAST_PORT else None
+
+
+def _number(port: int | str) -> int:
+    """0, if it is none."""
+    text = str(port)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LAST_PORT)) else 0
 
 
 def _share(job: Job) -> int:
