@@ -230,6 +230,7 @@ TAKEN: dict[str, Json] = {
     "a template as other tools write it": changed("spec.worker.template.metadata.creationTimestamp", None),
     "quantities as numbers and text": in_pod("containers.0.resources.limits", {"cpu": 1, "memory": "1Gi", "a/b": "1"}),
     "half a CPU in quotes": in_pod("containers.0.resources.limits", {"cpu": "0.5"}),
+    "a quantity of thousands of digits": in_pod("containers.0.resources.limits", {"cpu": "9" * 5000}),
     "a port by name": in_pod("containers.0.livenessProbe", {"httpGet": {"port": "http"}}),
     "a port by number": in_pod("containers.0.livenessProbe", {"httpGet": {"port": 80}}),
     "a variable that stands twice": in_pod(

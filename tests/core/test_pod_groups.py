@@ -44,6 +44,10 @@ SPECS: dict[str, tuple[JobBuilder, dict[str, Any]]] = {
         GANG.with_servers(2, SMALL).with_workers(3, BIG),
         {"minMember": 5, "minResources": {"cpu": "7", "memory": str(3 * 2**30)}},
     ),
+    "nothing of what no computer can count": (
+        GANG.template(a_template(resources={"limits": {"cpu": f"{'9' * 4000}e999", "memory": "1Gi"}})),
+        {"minMember": 4, "minResources": {"memory": str(4 * 2**30)}},
+    ),
     "fewer pods, and what those ask for": (
         GANG.with_servers(2, SMALL).with_workers(3, BIG).asking(scheduling_policy=SchedulingPolicy(min_available=3)),
         {"minMember": 3, "minResources": {"cpu": "3", "memory": str(2**30)}},

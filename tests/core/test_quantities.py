@@ -24,6 +24,12 @@ READ = {
     "nothing": (None, Fraction(0)),
     "a truth": (True, Fraction(0)),
     "an exponent that no quantity has": ("1e9999", Fraction(0)),
+    "an exponent of three digits": ("1e100", Fraction(0)),
+    "the longest number": ("9" * 64, Fraction(10**64 - 1)),
+    "a number that is too long": ("9" * 65, Fraction(0)),
+    "a number of thousands of digits": ("9" * 5000, Fraction(0)),
+    "thousands of digits and an exponent": (f"{'9' * 4000}e999", Fraction(0)),
+    "a whole number of thousands of digits": (10**5000, Fraction(0)),
 }
 
 

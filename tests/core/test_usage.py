@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from paddlejob.api import Status, Usage
 from paddlejob.api.status import Phase
+from paddlejob.core import observe, plan
 from paddlejob.core.usage import asked, settled, so_far, with_usage
 from tests.builders import EARLIER, NOW, NOW_TEXT, JobBuilder, a_job, a_ps_job, a_template, an_elastic_job
 from tests.core.world import World
@@ -38,6 +39,12 @@ COUNTED = {
 def test_accelerators_are_counted_or_else_pods(name: str) -> None:
     job, expected = COUNTED[name]
     assert asked(job.build()) == (expected if isinstance(expected, tuple) else ("accelerators", expected))
+
+
+@pytest.mark.parametrize("cpu", ["9" * 5000, f"{'9' * 4000}e999"])
+def test_a_quantity_of_thousands_of_digits_keeps_no_job_from_being_looked_at(cpu: str) -> None:
+    job = a_job().template(a_template(resources={"limits": {"cpu": cpu}})).build()
+    assert plan(job, observe(job), NOW).status.phase == "Pending"
 
 
 def using(state: Any, since: str | None = EARLIER, amount: int = 2, **sums: Any) -> Usage:

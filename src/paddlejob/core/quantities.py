@@ -11,7 +11,9 @@ from fractions import Fraction
 
 Amounts = dict[str, Fraction]
 
-_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([eE][+-]?[0-9]{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)")
+# What is longer is not written by anybody who means it, and beyond some length Python reads no number at all.
+LONGEST, MOST_BITS = 64, 64
 _SUFFIXES: dict[str | None, Fraction] = {
     None: Fraction(1),
     **{letter: Fraction(1000) ** power for power, letter in enumerate("num kMGTPE", start=-3)},
@@ -24,13 +26,21 @@ def amount(value: object) -> Fraction:
     >>> amount("1500m"), amount("2Gi"), amount(0.5), amount("1e3"), amount("many")
     (Fraction(3, 2), Fraction(2147483648, 1), Fraction(1, 2), Fraction(1000, 1), Fraction(0, 1))
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return Fraction(0)
-    found = _QUANTITY.fullmatch(str(value).strip())
+    found = _QUANTITY.fullmatch(_text(value))
     if found is None:
         return Fraction(0)
     number, exponent, suffix = found.groups()
     return Fraction(number) * (Fraction(10) ** int(exponent[1:]) if exponent else _SUFFIXES[suffix])
+
+
+def _text(value: object) -> str:
+    """Empty, if it cannot be a quantity."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return ""
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return ""
+    text = str(value).strip()
+    return text if len(text) <= LONGEST else ""
 
 
 def amounts(of: Mapping[str, object]) -> Amounts:
