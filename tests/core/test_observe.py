@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from paddlejob.api import Job, ObjectMeta, OwnerReference
+from paddlejob.api.names import FINALIZER_OF_0_3
 from paddlejob.core import KINDS, Child, ConfigMap, Pod, Refusal, observe
 from paddlejob.core.children import Verb
 from paddlejob.core.kind import Kind
@@ -80,6 +81,10 @@ def refused(verb: Verb, kind: str = "Pod", name: str = "train-worker-0") -> Refu
     return replace(a_refusal(kind, name), verb=verb)
 
 
+def held(job: Job) -> Job:
+    return replace(job, metadata=replace(job.metadata, finalizers=(FINALIZER_OF_0_3,)))
+
+
 POD = a_pod().of(a_job().build(), "worker", 0)
 MATTERS: dict[str, tuple[Refusal, Job, list[Child], bool]] = {
     "a pod to create, not there": (refused("create"), a_job().build(), [], True),
@@ -107,6 +112,14 @@ MATTERS: dict[str, tuple[Refusal, Job, list[Child], bool]] = {
     "ports that are reserved by now": (
         refused("patch", "PaddleJob", "train"),
         a_job().by("Host").with_ports(20000).build(),
+        [],
+        False,
+    ),
+    "a finalizer to remove": (refused("patch", "PaddleJob", "train"), held(a_job().build()), [], True),
+    "a finalizer that is gone by now": (refused("patch", "PaddleJob", "train"), a_job().build(), [], False),
+    "ports that a job will not need, for its pods run on as they are": (
+        refused("patch", "PaddleJob", "train"),
+        a_job().by("Host").with_status(adopted=True).build(),
         [],
         False,
     ),

@@ -70,6 +70,19 @@ def test_what_passed_of_another_sort_says_nothing(tried: Plan) -> None:
     assert [one.name for one in memory.refusals(job)] == ["train-worker-0"]
 
 
+RELEASES = Plan(status=Status(), releases=True)
+HELD = (Refusal("PaddleJob", "train", "Invalid", "no", NOW, verb="patch"),)
+
+
+def test_a_finalizer_that_cannot_be_removed_is_remembered_once_until_it_is_gone() -> None:
+    memory, job = Memory(), a_job().build()
+    for times in (1, 2, 3):
+        memory.remember(job, RELEASES, HELD)
+        assert [one.times for one in memory.refusals(job)] == [times]
+    assert memory.remember(job, RELEASES, ())
+    assert memory.refusals(job) == ()
+
+
 def test_every_sort_has_its_own_delay() -> None:
     memory, job = Memory(), a_job().build()
     assert delays(memory, REFUSED, 3) == [2, 4, 8]

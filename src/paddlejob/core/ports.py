@@ -87,6 +87,11 @@ def block_of(job: Job) -> Block | None:
     return Block(first, last) if 0 < first <= last <= LAST_PORT else None
 
 
+def uses_block(job: Job) -> bool:
+    """Whether its pods share the ports of hosts with others. Those that another operator made keep what they have."""
+    return job.spec.network == "Host" and not job.status.adopted
+
+
 def _number(port: int | str) -> int:
     """0, if it is none."""
     text = str(port)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from paddlejob.api import Job
 from paddlejob.core.observe import Observed
-from paddlejob.core.ports import block_of, ports_needed
+from paddlejob.core.ports import block_of, ports_needed, uses_block
 from paddlejob.core.refusals import Wish, is_permitted
 
 CONFIG_MAP = "ConfigMap"
@@ -18,9 +18,7 @@ CONFIG_MAP = "ConfigMap"
 
 def needs_ports(job: Job, observed: Observed) -> bool:
     """Whether nothing may be made for the job before ports are reserved for it."""
-    if job.spec.network != "Host" or job.status.adopted:
-        return False
-    return block_of(job) is None or (observed.ports.disputed and not observed.pods)
+    return uses_block(job) and (block_of(job) is None or (observed.ports.disputed and not observed.pods))
 
 
 def reserve(job: Job, observed: Observed, now: datetime) -> int:

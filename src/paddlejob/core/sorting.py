@@ -18,7 +18,7 @@ from paddlejob.core.inheriting import is_held
 from paddlejob.core.kinds import GROUP_KINDS, KINDS
 from paddlejob.core.observe import NO_ETCD, NO_PORTS, Etcd, Observed, Ports, Refusal, Slot
 from paddlejob.core.pods import PODS
-from paddlejob.core.ports import block_of
+from paddlejob.core.ports import block_of, uses_block
 
 
 def observe(
@@ -72,7 +72,8 @@ def observe(
 def _matters(job: Job, refusal: Refusal, own: dict[KindName, dict[str, Child]], ports: Ports) -> bool:
     """Whether what was refused is still to be done, as far as its object tells."""
     if refusal.kind == job.kind:
-        return refusal.verb == "delete" or is_held(job) or block_of(job) is None or ports.disputed
+        unplaced = uses_block(job) and (block_of(job) is None or ports.disputed)
+        return refusal.verb == "delete" or is_held(job) or unplaced
     child = own.get(refusal.kind, {}).get(refusal.name)
     match refusal.verb:
         case "create":

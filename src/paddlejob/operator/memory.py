@@ -107,7 +107,7 @@ class Memory:
 
 
 def _asked_for(job: Job, tried: Plan) -> Iterator[Wish]:
-    if tried.ports:
+    if tried.ports or tried.releases:
         yield Wish("patch", job.kind, job.metadata.name)
     if tried.expired:
         yield Wish("delete", job.kind, job.metadata.name)
