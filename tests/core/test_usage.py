@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paddlejob.api import Status, Usage
 from paddlejob.api.status import Phase
 from paddlejob.core import observe, plan
-from paddlejob.core.usage import asked, settled, so_far, with_usage
+from paddlejob.core.usage import LARGEST, MOST, asked, settled, so_far, with_usage
 from tests.builders import EARLIER, NOW, NOW_TEXT, JobBuilder, a_job, a_ps_job, a_template, an_elastic_job
 from tests.core.world import World
 
@@ -31,6 +31,8 @@ COUNTED = {
     "a part of one": (a_job().template(with_devices("nvidia.com/mig-1g.5gb", 1)), 1),
     "the memory of one is none": (a_job().template(with_devices("aliyun.com/gpu-mem", 12)), ("pods", 1)),
     "a resource without a maker is none": (a_job().template(with_devices("gpu", 12)), ("pods", 1)),
+    "more than there are": (a_job().template(with_devices("nvidia.com/gpu", "1e30")), MOST),
+    "less than nothing": (a_job().template(with_devices("nvidia.com/gpu", "-1e30")), ("pods", 1)),
     "nothing of it": (a_job().template(with_devices("nvidia.com/gpu", 0)), ("pods", 1)),
 }
 
@@ -105,6 +107,16 @@ def test_what_has_passed_is_summed_up_when_something_changes(name: str) -> None:
     job = TWO.with_status(phase="Pending", usage=before).build()
     status = Status(phase=phase, usage=before, **fields)
     assert with_usage(job, status, NOW).usage == expected
+
+
+def test_whoever_wrote_the_sums_they_fit_into_a_status() -> None:
+    usage = using("training", training=LARGEST, lost=LARGEST)
+    job = TWO.with_status(phase="Running", usage=usage).build()
+    assert so_far(job, NOW).training == LARGEST
+    after = with_usage(job, Status(phase="Failed", usage=usage), NOW).usage
+    assert after is not None
+    assert after.lost == LARGEST
+    assert plan(job, observe(job), NOW).status.usage is not None
 
 
 def test_whoever_shows_it_adds_what_has_passed_since() -> None:

@@ -84,6 +84,23 @@ def test_whether_steps_are_those_of_an_epoch_is_found_out_before_any_is_told() -
     assert places("epoch 1/2 step 5/20", "epoch 2/2 step 11/20", "epoch 2/2 step 12/20") == [(11, 20), (12, 20)]
 
 
+OCR = "epoch: [{}/10000000000], global_step: {}, lr: 0.001, loss: 0.5, reader_cost: 0.1 s"
+BEYOND: dict[str, tuple[list[str], tuple[int | None, int | None]]] = {
+    "steps of epochs": (["epoch 5000000000/10000000000 step 1/10000000000 loss: 0.5"], (None, None)),
+    "steps to do, learned from the epoch before": (
+        [OCR.format(1, 10**9), OCR.format(2, 10**9 + 1), OCR.format(2, 10**9 + 2)],
+        (10**9 + 2, None),
+    ),
+    "steps to do": (["epoch 1/10000000000", "step 1/10000000000 - loss: 0.5 - 3ms/step"], (1, None)),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_products_that_no_status_can_hold_are_not_told(name: str) -> None:
+    lines, expected = BEYOND[name]
+    assert places(*lines)[-1] == expected
+
+
 def test_an_evaluation_is_no_training() -> None:
     lines = ["Epoch 1/2", "step 10/10 - loss: 0.5 - 3ms/step", "Eval begin...", "step 5/10 - loss: 0.1 - 3ms/step"]
     assert places(*lines)[-1] == (10, 20)

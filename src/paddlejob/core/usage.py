@@ -19,6 +19,8 @@ from paddlejob.core.times import moment, timestamp
 
 # As the device plugins of those whom PaddlePaddle supports call them.
 ACCELERATORS = re.compile(r"(gpu|npu|xpu|dcu|mlu|gcu|ipu|tpu)(\.shared)?|mig-.*|ascend.*", re.IGNORECASE)
+# The API server refuses a status with a number of more than 64 bits. So many devices take centuries to get there.
+LARGEST, MOST = 2**63 - 1, 10**9
 # Between two attempts a job waits; suspended, it asks for nothing.
 STATES: dict[Phase, UsageState] = {
     "Pending": "waiting",
@@ -39,7 +41,7 @@ def with_usage(job: Job, status: Status, now: datetime) -> Status:
         return status
     used = so_far(job, now)
     if lost:
-        used = msgspec.structs.replace(used, training=0, lost=used.lost + used.training)
+        used = msgspec.structs.replace(used, training=0, lost=min(LARGEST, used.lost + used.training))
     since = timestamp(now) if state else None
     usage = msgspec.structs.replace(used, of=of, amount=amount, state=state, since=since)
     return msgspec.structs.replace(status, usage=usage)
@@ -54,7 +56,7 @@ def so_far(job: Job, now: datetime) -> Usage:
     begun = max(moment(used.since), moment(job.metadata.creation_timestamp or ""))
     # In whole seconds, as it is written: then the parts add up to the whole.
     seconds = max(0, int((moment(timestamp(now)) - begun).total_seconds()))
-    added = getattr(used, used.state) + seconds * used.amount
+    added = min(LARGEST, getattr(used, used.state) + seconds * used.amount)
     counted: Usage = msgspec.structs.replace(used, **{used.state: added}, since=timestamp(now))
     return counted
 
@@ -73,7 +75,7 @@ def asked(job: Job) -> tuple[Counted, int]:
     """What is counted, and how many of it the job asks for."""
     of_roles = [(role.wanted, pod_resources(role.template)) for _, role in job.spec.roles]
     devices = sum(pods * int(found[name]) for pods, found in of_roles for name in found if _is_accelerator(name))
-    return ("accelerators", devices) if devices > 0 else ("pods", sum(pods for pods, _ in of_roles))
+    return ("accelerators", min(MOST, devices)) if devices > 0 else ("pods", sum(pods for pods, _ in of_roles))
 
 
 def _is_accelerator(resource: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 from paddlejob.core import Reading
 from paddlejob.profiles.profile import Compiled
-from paddlejob.profiles.values import duration, number, whole
+from paddlejob.profiles.values import duration, number, sane, whole
 
 T = TypeVar("T")
 TOLD = {"step", "total", "epoch", "epochs", "percent", "loss", "speed", "cost", "eta"}
@@ -106,14 +106,14 @@ class Reader:
             return step, total
         if counts == "either" or self._epoch is None or total is None or not self._is_epoch(self._epoch):
             return None, None
-        return (self._epoch - 1) * total + step, self._epochs * total if self._epochs else None
+        return sane((self._epoch - 1) * total + step), sane(self._epochs * total) if self._epochs else None
 
     def _learn_total(self, step: int | None) -> None:
         """From the last step of the epoch before."""
         epoch, before = self._epoch, self._before
         if epoch is not None and self._epochs and before is not None and before[0] == epoch - 1 > 0:
             whole_epochs = before[1] % before[0] == 0
-            self._total = self._epochs * (before[1] // before[0]) if whole_epochs else None
+            self._total = sane(self._epochs * (before[1] // before[0])) if whole_epochs else None
         self._before = None if epoch is None or step is None else (epoch, step)
 
     def _is_epoch(self, epoch: int) -> bool:

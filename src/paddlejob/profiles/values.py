@@ -21,7 +21,11 @@ def whole(text: str | None) -> int | None:
     digits = text.strip().replace(",", "")
     if not (digits.isascii() and digits.isdigit()):
         return None
-    return found if (found := int(digits)) <= LARGEST else None
+    return sane(int(digits))
+
+
+def sane(found: int) -> int | None:
+    return found if found <= LARGEST else None
 
 
 def number(text: str | None) -> float | None:
