@@ -109,6 +109,27 @@ def test_so_it_is_when_the_job_has_ended() -> None:
     assert asked(look(seen(done, done, job=ended, w1=telling(16, last=True)), 17, ended)) == []
 
 
+def test_what_was_heard_of_a_job_that_has_ended_is_of_use_until_it_stands_in_the_status() -> None:
+    ended = a_job().with_workers(2).in_phase("Completed").build()
+    done, heard_out = a_pod().succeeded(), telling(16, last=True)
+    assert not look(seen(done, done, job=ended, w1=telling(15)), 16, ended).heard_out
+    first = look(seen(done, done, job=ended, w1=heard_out), 17, ended)
+    assert (first.heard_out, first.status.progress is None) == (False, False)
+    written = replace(ended, status=first.status)
+    second = look(seen(done, done, job=written, w1=heard_out), 18, written)
+    assert (second.heard_out, second.status, second.listens) == (True, first.status, ())
+    forgotten = look(seen(done, done, job=written), 19, written)
+    assert forgotten == replace(second, heard_out=False)
+
+
+def test_while_a_worker_of_a_job_that_has_ended_goes_on_it_is_not_forgotten() -> None:
+    ended = a_job().with_workers(1).in_phase("Failed").cleaning("Never").build()
+    written = replace(ended, status=look(seen(RUNS, job=ended, w0=telling(15)), 16, ended).status)
+    assert not look(seen(RUNS, job=written, w0=telling(15)), 17, written).heard_out
+    assert look(seen(job=written, w0=telling(15)), 17, written).heard_out
+    assert not look(seen(RUNS, RUNS, w0=telling(15)), 17).heard_out
+
+
 def test_one_that_is_going_away_or_does_not_run_is_left_alone() -> None:
     assert asked(look(seen(RUNS.deleting(), a_pod().placed(), w0=telling(1)), 60)) == []
 

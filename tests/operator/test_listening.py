@@ -75,6 +75,35 @@ async def test_a_running_job_tells_how_far_it_is_and_once_more_at_its_end(
     assert len(cluster.asked("GET", LOG)) == 2
 
 
+async def test_what_was_heard_of_a_job_that_has_ended_is_forgotten_and_its_progress_stays(
+    cluster: FakeCluster, start: StartInside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[str] = []
+    forget = Ears.forget
+
+    def noted(ears: Ears, uid: str) -> None:
+        forgotten.append(uid)
+        forget(ears, uid)
+        assert ears.known(uid) == {}
+
+    monkeypatch.setattr(Ears, "forget", noted)
+    job = put_job(cluster, worker=a_role(1))
+    await start(progress=True)
+    await until(lambda: cluster.names("pods") == ["train-worker-0"], "the pod")
+    cluster.say("train-worker-0", "step 10/100 loss: 0.5")
+    run(cluster)
+    await until(lambda: "progress" in status(cluster), "progress")
+    cluster.say("train-worker-0", "step 100/100 loss: 0.25")
+    end(cluster)
+    await until(lambda: bool(forgotten), "what was heard of it is forgotten")
+    assert status(cluster)["progress"]["summary"] == "100%"
+    cluster.change("paddlejobs", "train", {"metadata": {"labels": {"a": "b"}}})  # so it is looked at once more
+    put_job(cluster, "other")
+    await until(lambda: "other-worker-1" in cluster.names("pods"), "the operator goes on")
+    assert (status(cluster)["progress"]["summary"], forgotten) == ("100%", [job["metadata"]["uid"]])
+    assert len(cluster.asked("GET", LOG)) == 2
+
+
 async def test_an_operator_that_was_not_asked_to_reads_no_log(cluster: FakeCluster, start: StartInside) -> None:
     put_job(cluster, worker=a_role(1))
     await start()

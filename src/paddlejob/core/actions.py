@@ -119,6 +119,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """About pods."""
     listens: tuple[Listen, ...] = ()
     """To pods."""
+    heard_out: bool = False
+    """What its pods have said stands in the status, and no more is to come: it may be forgotten."""
     ports: int = 0
     """How many consecutive free ports to reserve; the first is to be written on the job. 0: none."""
     releases: bool = False

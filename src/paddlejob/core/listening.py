@@ -38,6 +38,11 @@ def last_listens(observed: Observed) -> tuple[Listen, ...]:
     return tuple(listen_to(pod) for pod, said in heard(observed) if pod.ended and not said.last)
 
 
+def heard_out(observed: Observed) -> bool:
+    """Whether nothing more is to come of a job that has ended, of which something was heard."""
+    return bool(observed.said) and all(said.last for _, said in heard(observed))
+
+
 def listen_to(pod: Pod) -> Listen:
     container = pod.training
     return Listen(pod.metadata.name, pod.metadata.uid, container.name, container.restart_count, last=pod.ended)

@@ -28,7 +28,7 @@ from paddlejob.core.ending import Completed, Disrupted, Failed, Hung, first_caus
 from paddlejob.core.events import events
 from paddlejob.core.hang import given_up, hang_failure, hang_listens, hang_looked_at, hang_stall, watched
 from paddlejob.core.inheriting import inherited, releases
-from paddlejob.core.listening import last_listens, listens, listens_at, merged
+from paddlejob.core.listening import heard_out, last_listens, listens, listens_at, merged
 from paddlejob.core.lives import Life, life_of
 from paddlejob.core.managed import is_ours
 from paddlejob.core.observe import Observed
@@ -92,6 +92,7 @@ def _after(job: Job, life: Life, end: FinalPhase, observed: Observed, now: datet
         _doing(planned, clean(job, end, observed, now), observed, now),
         events=events(job, status),
         listens=last_listens(observed),
+        heard_out=status == job.status and heard_out(observed),
         wake_at=earliest(now, planned.wake_at, *_retries(observed, now)),
     )
 

@@ -163,6 +163,8 @@ class Loop:
     async def _listen(self, key: Key, job: Job, planned: Plan) -> None:
         if planned.listens:
             self.queue.add_after(key, await self.ears.listen(job, planned.listens))
+        elif planned.heard_out:
+            self.ears.forget(job.metadata.uid)
 
     async def _report(self, job: Job, planned: Plan, now: datetime) -> float | None:
         """Events go out before the status: a written status tells the next leader that its events were sent."""
