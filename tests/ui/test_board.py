@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 import msgspec
 import pytest
 
+from paddlejob.api.meta import Key
 from paddlejob.kube.tasks import cancelled_and_joined, timeout
 from paddlejob.places.place import Change, Found
 from paddlejob.places.this_machine import ThisMachine
@@ -33,7 +34,7 @@ class Odd(ThisMachine):
 
     async def watch(self, _namespace: str | None, _name: str | None = None) -> AsyncGenerator[Change, None]:
         await asyncio.Event().wait()
-        yield ("default", "none"), None
+        yield Key("default", "none"), None
 
 
 async def test_an_answer_that_nobody_expects_is_told_and_the_place_is_asked_again(
