@@ -137,6 +137,10 @@ ONE_MISTAKE = {
         f"{JOB}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: a}}\ndata:\n  RATE: 0.1\n",
         'job.yaml:19:3: data.RATE must be text, not 0.1: write it in quotes, "0.1"',
     ),
+    "a ConfigMap without a version": (
+        f"{JOB}---\nkind: ConfigMap\nmetadata: {{name: a}}\n",
+        "job.yaml:15:1: apiVersion is missing: add it",
+    ),
     "a Secret without a name": (
         f"{JOB}---\nkind: Secret\napiVersion: v1\ndata: {{}}\n",
         "job.yaml:15:1: metadata is missing: add it",

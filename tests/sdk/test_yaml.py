@@ -32,7 +32,7 @@ REFUSED = {
     "a binary file": ("binary.yaml", r"binary.yaml: is not a UTF-8 text file"),
     "no YAML": ("a: [\nb: 1\n", "is not YAML"),
     "no job": (
-        text({"kind": "ConfigMap", "metadata": {"name": "a"}}),
+        text({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}),
         "the YAML: it contains no PaddleJob, only ConfigMap",
     ),
     "two jobs": (text(JOB, JOB), "it must contain one PaddleJob, but has 2, at lines 1 and 16"),

@@ -143,7 +143,8 @@ def _wrong(one: Any) -> list[Mistake]:
     if kind == KIND:
         return mistakes(one)
     if isinstance(kind, str) and kind in _BESIDE:
-        return list(misshapen(one, {"type": "object", "properties": _BESIDE[kind], "required": ["metadata"]}))
+        shape = {"type": "object", "properties": _BESIDE[kind], "required": ["apiVersion", "metadata"]}
+        return list(misshapen(one, shape))
     if one.get("apiVersion") == API_VERSION or str(kind).lower() == KIND.lower():
         said = f"is {kind!r}" if kind else "is missing"
         return [Mistake(("kind",), f"{said}: write {KIND}")]

@@ -7,6 +7,7 @@ instead of being queued for without end.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -16,6 +17,8 @@ from paddlejob.errors import PaddleJobError
 from paddlejob.kube.tasks import TaskGroup, cancelled_and_joined
 from paddlejob.places.place import Place
 from paddlejob.ui.rows import At, Row, name_of, row
+
+_LOG = logging.getLogger(__name__)
 
 # Seconds between two messages, and before a place that refused us is asked again.
 TICK = 0.2
@@ -82,7 +85,13 @@ class Board:
                 await self._watch_all(place, chosen)
             except PaddleJobError as error:
                 self._state(name_of(place), trouble=str(error))
-                await asyncio.sleep(RETRY)
+            except Exception as error:
+                # A defect of ours, or an answer that nobody could expect: the other places are kept up to date.
+                _LOG.exception("the jobs of %s", name_of(place))
+                self._state(name_of(place), trouble=f"{type(error).__name__}: {error}")
+            else:
+                continue
+            await asyncio.sleep(RETRY)
 
     def _forget_others(self, place: Place, chosen: Sequence[str | None]) -> None:
         """Jobs of namespaces that are gone, or that the person may no longer see."""
