@@ -284,3 +284,9 @@ def test_hangs_and_failures_together_are_limited() -> None:
     failed = spent.with_status(status).build()
     killed = [one.failed(137).build() for one in pods_of(failed).values()]
     assert plan(failed, observe(failed, killed), NOW).status.failure == status.failure
+
+
+@pytest.mark.parametrize("since", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_a_hang_at_the_end_of_the_calendar_hinders_no_plan(since: str) -> None:
+    ahead = TELL.with_status(hang=replace(HANGS, since=since))
+    assert plan(ahead.build(), seen(ahead.build(), SILENT), LATE).status.phase == "Running"

@@ -135,7 +135,7 @@ def _again(job: Job, observed: Observed) -> Iterator[datetime]:
     for pod in _running(observed):
         said = observed.said.get(pod.metadata.uid)
         if said is not None and every is not None and (observed.scheduling.local or pod is told):
-            yield said.at + every + AN_INSTANT
+            yield after(said.at, every + AN_INSTANT)
 
 
 def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tuple[datetime, Silence] | None:
@@ -199,7 +199,7 @@ def _stands(job: Job, known: HangStatus, observed: Observed) -> bool:
     told = _told(job, observed)
     if not _runs(job) or known.attempt != job.status.attempt or told is None:
         return False
-    said, moved = observed.said.get(told.metadata.uid), moment(known.since or "") + ONE_SECOND
+    said, moved = observed.said.get(told.metadata.uid), after(moment(known.since or ""), ONE_SECOND)
     return said is None or said.changed is None or said.changed <= moved
 
 
