@@ -270,6 +270,39 @@ def test_a_job_that_wants_it_starts_over_after_a_while() -> None:
     assert (node.name, node.hangs) == ("node-1", 1)
 
 
+END = NOW + LEAST_BEFORE_RESTART * SECOND
+HEARSAY: dict[str, tuple[JobBuilder, dict[str, Said]]] = {
+    "nobody was heard since the operator began": (RESTART, {}),
+    "only another was heard": (RESTART, {FIRST: told(END, NOW)}),
+    "it was heard before the time had come": (RESTART, both(END - SECOND, NOW, EARLIER)),
+    "it could not be read": (RESTART, {SECOND_WORKER: told(END, EARLIER, error="timed out")}),
+    "it could not be read, and the user said after how long": (
+        AT_ONCE,
+        {SECOND_WORKER: told(END, EARLIER, error="timed out")},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEARSAY)
+def test_nothing_starts_over_by_hearsay(name: str) -> None:
+    job, said = HEARSAY[name]
+    hanging = job.with_status(hang=HANGS).build()
+    made = plan(hanging, seen(hanging, said), END)
+    assert (made.status.phase, made.status.hangs) == ("Running", 0)
+    assert made.status.hang == HANGS
+    heard = both(END, NOW, EARLIER)
+    assert plan(hanging, seen(hanging, heard), END).status.phase == "Restarting"
+
+
+@pytest.mark.parametrize("said", [{}, SILENT])
+def test_a_hang_ends_where_nobody_may_listen_any_more(said: dict[str, Said]) -> None:
+    hanging = RESTART.with_status(hang=HANGS).build()
+    deaf = replace(seen(hanging, said), listening=Listening())
+    made = plan(hanging, deaf, END)
+    assert (made.status.phase, made.status.reason, made.status.hang) == ("Running", "", LEARNED)
+    assert hang_looked_at(hanging, hanging.status, deaf, NOW) is None
+
+
 @pytest.mark.parametrize("job", [AT_ONCE, a_ps_job().with_gloo(0).asking(hang=AT_ONCE.job.spec.hang, backoff_limit=1)])
 def test_it_starts_over_at_once_if_the_user_said_after_how_long(job: JobBuilder) -> None:
     made = look(job.in_phase("Running"), both(NOW + 7 * SECOND, NOW, EARLIER), NOW + 7 * SECOND)

@@ -63,7 +63,7 @@ def watched(job: Job, base: Status, observed: Observed) -> Status:
         return base
     if known.since is not None and not _stands(job, known, observed):
         known = HangStatus(longest_pause=known.longest_pause)
-    silences = tuple(_silences(job, observed)) if _runs(job) else ()
+    silences = tuple(_silences(job, observed)) if _is_heard(job, observed) else ()
     longest = max((longest_pause(one.said.readings) for one in silences), default=0)
     if longest > known.longest_pause * 5 // 4:  # told in few steps: each costs a call
         known = msgspec.structs.replace(known, longest_pause=longest)
@@ -89,9 +89,11 @@ def hang_stall(status: Status) -> Stall | None:
 
 
 def hang_failure(job: Job, status: Status, observed: Observed, now: datetime) -> Failure | None:
-    """Why the attempt is to be given up, if the job wants that."""
-    at, found = _restarts_at(job, status, observed), status.hang
-    if found is None or at is None or now < at:
+    """Why the attempt is to be given up, if the job wants that. Never by hearsay: what the status tells may be long
+    ago, and somebody has to have listened once more by then."""
+    at, found, told = _restarts_at(job, status, observed), status.hang, _told(status, observed)
+    said = None if told is None else observed.said.get(told.metadata.uid)
+    if found is None or at is None or now < at or said is None or said.at < at or said.error:
         return None
     return Failure(pod=found.worker, reason=reasons.HANGING, message=found.line)
 
@@ -106,11 +108,11 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     """All workers of a job that may hang, once: those that nobody has listened to since then. While it hangs, only the
     one that is told of: when it says something, the hang is over. On this machine all of them all the time."""
     every = observed.listening.every
-    if not _runs(job) or policy_of(job, observed) is None or every is None:
+    if every is None or not _is_heard(job, observed):
         return ()
     if observed.scheduling.local:
         return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, now - every))
-    if (told := _told(job, observed)) is not None:
+    if (told := _told(job.status, observed)) is not None:
         return () if _heard_since(observed, told, now - every) else (listen_to(told),)
     silences = tuple(_silences(job, observed))
     due = _ends(silences)
@@ -122,7 +124,7 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
 
 def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) -> datetime | None:
     """When a pause may have become too long, or a hang lasted long enough."""
-    if not _runs(job) or policy_of(job, observed) is None:
+    if not _is_heard(job, observed):
         return None
     silences = tuple(_silences(job, observed))
     ends = (one.ends for one in silences if one.budget is not None)
@@ -131,7 +133,7 @@ def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) 
 
 def _again(job: Job, observed: Observed) -> Iterator[datetime]:
     """When to listen to those again who are listened to all the time."""
-    every, told = observed.listening.every, _told(job, observed)
+    every, told = observed.listening.every, _told(job.status, observed)
     for pod in _running(observed):
         said = observed.said.get(pod.metadata.uid)
         if said is not None and every is not None and (observed.scheduling.local or pod is told):
@@ -195,17 +197,18 @@ def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
 
 
 def _stands(job: Job, known: HangStatus, observed: Observed) -> bool:
-    """Whether a hang that was told goes on. What is not known does not end it: an operator may just have begun."""
-    told = _told(job, observed)
-    if not _runs(job) or known.attempt != job.status.attempt or told is None:
+    """Whether a hang that was told goes on. What is not known does not end it: an operator may just have begun. Where
+    nobody may listen any more it would never end."""
+    told = _told(job.status, observed)
+    if not _is_heard(job, observed) or known.attempt != job.status.attempt or told is None:
         return False
     said, moved = observed.said.get(told.metadata.uid), after(moment(known.since or ""), ONE_SECOND)
     return said is None or said.changed is None or said.changed <= moved
 
 
-def _told(job: Job, observed: Observed) -> Pod | None:
+def _told(status: Status, observed: Observed) -> Pod | None:
     """The worker of a hang that the status tells of."""
-    known = job.status.hang
+    known = status.hang
     if known is None or known.since is None:
         return None
     return next((pod for pod in _running(observed) if pod.metadata.name == known.worker), None)
@@ -219,8 +222,10 @@ def _restarts_at(job: Job, status: Status, observed: Observed) -> datetime | Non
     return after(moment(found.since), least)
 
 
-def _runs(job: Job) -> bool:
-    return job.status.phase == "Running"
+def _is_heard(job: Job, observed: Observed) -> bool:
+    """Whether it runs, is watched, and somebody may listen."""
+    may_hang = job.status.phase == "Running" and policy_of(job, observed) is not None
+    return may_hang and observed.listening.every is not None
 
 
 def _running(observed: Observed) -> Iterator[Pod]:
