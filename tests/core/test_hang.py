@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import sys
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -202,6 +204,40 @@ def test_on_this_machine_all_are_listened_to_all_the_time() -> None:
     assert hang_looked_at(job, job.status, seen_here, LATE) == LATE + 15 * SECOND + AN_INSTANT
     assert [one.name for one in hang_listens(job, seen_here, LATE + 15 * SECOND)] == [SECOND_WORKER]
     assert [one.name for one in hang_listens(job, seen_here, LATE + 16 * SECOND)] == [FIRST, SECOND_WORKER]
+
+
+def events_of(look: Callable[[], object]) -> int:
+    """What Python does for it: calls of all kinds, and steps of generators. Not the time that it takes."""
+    counted = itertools.count()
+    sys.setprofile(lambda *_: next(counted))
+    try:
+        look()
+    finally:
+        sys.setprofile(None)
+    return next(counted)
+
+
+CROWDS: dict[str, Callable[[int, int], int]] = {
+    "all move": lambda at, workers: 99,
+    "one is left behind": lambda at, workers: 99 * (at > 0),
+    "half of them are left behind": lambda at, workers: 99 * (2 * at > workers),
+    "one after the other falls silent": lambda at, workers: 99 * at // workers,
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_what_a_look_costs_grows_no_faster_than_the_job(crowd: str) -> None:
+    costs = []
+    for workers in (100, 1000):
+        builder = TELL.with_workers(workers)
+        job, names = builder.build(), list(pods_of(builder.build()))
+        lasts = [NOW + CROWDS[crowd](at, workers) * SECOND for at in range(workers)]
+        observed = seen(job, {name: told(LATE, at) for name, at in zip(names, lasts, strict=True)}, running=workers)
+        now = NOW + 99 * SECOND
+        costs.append(
+            events_of(lambda: (watched(job, job.status, observed), hang_listens(job, observed, now)))  # noqa: B023
+        )
+    assert costs[1] < 12 * costs[0]
 
 
 def test_nobody_is_listened_to_where_nobody_may() -> None:

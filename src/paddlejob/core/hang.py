@@ -7,7 +7,7 @@ silent first, and its last line. What is told stands in the status until the tra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
@@ -16,10 +16,11 @@ from paddlejob.api import Failure, HangPolicy, HangStatus, Job, Status, reasons
 from paddlejob.core.actions import Listen
 from paddlejob.core.children import Pod
 from paddlejob.core.listening import listen_to
-from paddlejob.core.observe import Observed, Said
-from paddlejob.core.pauses import budget_of, is_halfway, longest_pause
+from paddlejob.core.observe import Observed
+from paddlejob.core.pauses import budget_of, longest_pause
+from paddlejob.core.silence import Silence, all_end, alone, silence
 from paddlejob.core.stalls import Stall
-from paddlejob.core.times import NEVER, after, earliest, moment, timestamp
+from paddlejob.core.times import after, earliest, moment, timestamp
 
 # Of a large job so many at a time are asked for their last lines.
 MOST_AT_ONCE = 32
@@ -31,24 +32,6 @@ AN_INSTANT = timedelta(milliseconds=1)
 LONGEST_LINE = 500
 # A job whose budget is learned is not started over after less, however short its steps are: to tell does no harm.
 LEAST_BEFORE_RESTART = 300
-
-
-class Silence(msgspec.Struct, frozen=True):
-    """A running worker that has printed something, and does so no more."""
-
-    pod: Pod
-    said: Said
-    since: datetime
-    budget: int | None
-    """For how many seconds it may be silent; None while nobody can know."""
-
-    @property
-    def ends(self) -> datetime:
-        return NEVER if self.budget is None else after(self.since, self.budget)
-
-    def lasts(self, until: datetime) -> bool:
-        """Whether somebody has listened since then, in vain."""
-        return self.said.at >= until and not self.said.error
 
 
 def policy_of(job: Job, observed: Observed) -> HangPolicy | None:
@@ -115,10 +98,10 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     if (told := _told(job.status, observed)) is not None:
         return () if _heard_since(observed, told, now - every) else (listen_to(told),)
     silences = tuple(_silences(job, observed))
-    due = _ends(silences)
+    due = all_end(silences)
     if due is None or now < due:
-        alone = (one for one in silences if (until := _alone_until(job, one, silences)) and one.said.at < until)
-        return tuple(listen_to(one.pod) for one in alone)[:MOST_AT_ONCE]
+        left = (one for one, until in _alone(job, silences) if one.said.at < until)
+        return tuple(listen_to(one.pod) for one in left)[:MOST_AT_ONCE]
     return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, due))[:MOST_AT_ONCE]
 
 
@@ -128,7 +111,7 @@ def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) 
         return None
     silences = tuple(_silences(job, observed))
     ends = (one.ends for one in silences if one.budget is not None)
-    return earliest(now, _ends(silences), *ends, _restarts_at(job, status, observed), *_again(job, observed))
+    return earliest(now, all_end(silences), *ends, _restarts_at(job, status, observed), *_again(job, observed))
 
 
 def _again(job: Job, observed: Observed) -> Iterator[datetime]:
@@ -142,14 +125,14 @@ def _again(job: Job, observed: Observed) -> Iterator[datetime]:
 
 def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tuple[datetime, Silence] | None:
     """Since when nothing moves, and who fell silent first."""
-    due = _ends(silences)
+    due = all_end(silences)
     if due is not None and all(_heard_since(observed, pod, due) for pod in _running(observed)):
         last = max(silences, key=lambda one: one.since)
         if last.lasts(due):
             return last.since, _first(silences, last)
-    alone = [one for one in silences if (until := _alone_until(job, one, silences)) and one.lasts(until)]
-    if alone:
-        first = min(alone, key=lambda one: one.since)
+    left = [one for one, until in _alone(job, silences) if one.lasts(until)]
+    if left:
+        first = min(left, key=lambda one: one.since)
         return first.since, first
     return None
 
@@ -162,25 +145,9 @@ def _first(silences: tuple[Silence, ...], last: Silence) -> Silence:
     return min(candidates, key=lambda one: (not one.said.stopped, one.since, one.pod.metadata.name))
 
 
-def _ends(silences: tuple[Silence, ...]) -> datetime | None:
-    """When it has been silent for too long that none of them says anything."""
-    budgets = [one.budget for one in silences if one.budget is not None]
-    return after(max(one.since for one in silences), max(budgets)) if budgets else None
-
-
-def _alone_until(job: Job, one: Silence, others: Iterable[Silence]) -> datetime | None:
-    """Up to when others went on while it was silent; None if they did not, or if that means nothing: at the end of its
-    own work, or where the worker that speaks may change. Others that fall silent with it, and come back before it,
-    did not go on."""
-    if job.spec.is_elastic or one.budget is None or not is_halfway(one.said.readings):
-        return None
-    late = after(one.since, one.budget // 2)
-    went_on = (
-        other.since
-        for other in others
-        if other.since >= one.ends and any(late <= reading.at <= one.ends for reading in other.said.readings)
-    )
-    return max(went_on, default=None)
+def _alone(job: Job, silences: tuple[Silence, ...]) -> Iterator[tuple[Silence, datetime]]:
+    """Who is silent while others went on. It means nothing where the worker that speaks may change."""
+    return iter(()) if job.spec.is_elastic else alone(silences)
 
 
 def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
@@ -193,7 +160,7 @@ def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
         if since is None and policy.after_seconds is not None and running is not None:
             since = moment(running.started_at or "")
         if since is not None:
-            yield Silence(pod, said, since, budget_of(job, policy, said.readings))
+            yield silence(pod, said, since, budget_of(job, policy, said.readings))
 
 
 def _stands(job: Job, known: HangStatus, observed: Observed) -> bool:
