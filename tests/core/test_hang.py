@@ -49,8 +49,8 @@ def status_of(job: JobBuilder, said: Mapping[str, Said], **fields: Any) -> HangS
     return watched(built, built.status, seen(built, said, **fields)).hang
 
 
-def both(at: datetime, first: datetime, second: datetime, **fields: Any) -> dict[str, Said]:
-    return {FIRST: told(at, first, "first", **fields), SECOND_WORKER: told(at, second, "second", **fields)}
+def both(at: datetime, of_first: datetime, of_second: datetime, **fields: Any) -> dict[str, Said]:
+    return {FIRST: told(at, of_first, "first", **fields), SECOND_WORKER: told(at, of_second, "second", **fields)}
 
 
 EARLIER = NOW - 2 * SECOND
@@ -92,6 +92,26 @@ CASES: dict[str, tuple[JobBuilder, dict[str, Said], HangStatus | None]] = {
         replace(HANGS, worker=FIRST, line="first"),
     ),
     "nobody has told steps": (TELL, {name: replace(one, readings=()) for name, one in SILENT.items()}, None),
+    "all were heard for the first time, by whose clock nobody knows": (
+        AT_ONCE,
+        both(LATE, NOW, EARLIER, first=LATE),
+        LEARNED,
+    ),
+    "one of them was heard before": (
+        TELL,
+        {FIRST: told(LATE, NOW, "first", first=NOW), SECOND_WORKER: told(LATE, EARLIER, "second", first=LATE)},
+        HANGS,
+    ),
+    "all were heard again, when what is sure was too long": (
+        TELL,
+        both(LATE + BUDGET, NOW, EARLIER, first=LATE),
+        HANGS,
+    ),
+    "one worker alone, heard for the first time": (
+        TELL,
+        {FIRST: told(LATE, LATE), SECOND_WORKER: told(LATE, EARLIER, first=LATE)},
+        LEARNED,
+    ),
     "it does not watch": (TELL.asking(hang=None), SILENT, None),
     "it does not run": (TELL.in_phase("Starting"), SILENT, None),
     "one worker alone, in the midst of its work": (

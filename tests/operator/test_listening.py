@@ -206,6 +206,21 @@ async def test_a_clock_of_a_node_that_is_wrong_makes_no_silence(listener: Listen
     assert listener.said.changed == NOW + timedelta(seconds=15 if minutes > 0 else 10 if minutes == 0 else 0)
 
 
+async def test_what_is_heard_first_may_have_been_printed_just_then(listener: Listener) -> None:
+    listener.cluster.say(ASKED.name, "step 1/9", at=NOW - timedelta(minutes=10))
+    listener.cluster.fail("GET", LOG, refuses(500, "InternalError"))
+    await listener.listen()
+    assert listener.said.first is None
+    for _ in range(2):
+        await listener.listen(15)
+        assert (listener.said.changed, listener.said.first) == (
+            NOW - timedelta(minutes=10),
+            NOW + timedelta(seconds=15),
+        )
+    await listener.listen(15, life=1)
+    assert listener.said.first == listener.now
+
+
 async def test_a_log_that_cannot_be_read_holds_its_job_up_for_one_time_limit_only(listener: Listener) -> None:
     listener.cluster.fail("GET", LOG, refuses(500, "InternalError"), times=100)
     await listener.ears.listen(JOB, tuple(Listen(f"train-worker-{at}", f"uid-{at}", "") for at in range(5)))

@@ -27,7 +27,8 @@ class Silence(msgspec.Struct, frozen=True):
     """For how many seconds it may be silent; None while nobody can know."""
     half: datetime
     ends: datetime
-    """When half of that, and when all of it is spent, by our own clock."""
+    """When half of that, and when all of it is spent. The clock of its node may be slow: what was heard for the first
+    time may have been printed just then."""
 
     def lasts(self, until: datetime) -> bool:
         """Whether somebody has listened since then, in vain."""
@@ -37,13 +38,17 @@ class Silence(msgspec.Struct, frozen=True):
 def silence(pod: Pod, said: Said, since: datetime, budget: int | None) -> Silence:
     if budget is None:
         return Silence(pod, said, since, None, NEVER, NEVER)
-    return Silence(pod, said, since, budget, after(since, budget // 2), after(since, budget))
+    sure = max(since, said.first or since)
+    return Silence(pod, said, since, budget, after(sure, budget // 2), after(sure, budget))
 
 
 def all_end(silences: Sequence[Silence]) -> datetime | None:
-    """When it has been silent for too long that none of them says anything."""
-    budgets = [one.budget for one in silences if one.budget is not None]
-    return after(max(one.since for one in silences), max(budgets)) if budgets else None
+    """When it has been silent for too long that none of them says anything; of one of them at least that is sure."""
+    known = [one for one in silences if one.budget is not None]
+    if not known:
+        return None
+    spent = after(max(one.since for one in silences), max(one.budget or 0 for one in known))
+    return max(spent, min(one.ends for one in known))
 
 
 def alone(silences: Sequence[Silence]) -> Iterator[tuple[Silence, datetime]]:
