@@ -197,6 +197,24 @@ ASKED: dict[str, tuple[JobBuilder, dict[str, Said], datetime, list[str]]] = {
         LATE,
         [SECOND_WORKER],
     ),
+    "that one again, if it could not be read": (
+        TELL,
+        {FIRST: told(LATE + SECOND, LATE), SECOND_WORKER: told(LATE + SECOND, EARLIER, error="timed out")},
+        LATE + 16 * SECOND,
+        [SECOND_WORKER],
+    ),
+    "the one that could not be read, after a while": (
+        TELL,
+        {**SILENT, FIRST: told(LATE, NOW, error="timed out")},
+        LATE + 15 * SECOND,
+        [FIRST],
+    ),
+    "nobody who could not be read just now": (
+        TELL,
+        {**SILENT, FIRST: told(LATE, NOW, error="timed out")},
+        LATE + 14 * SECOND,
+        [],
+    ),
     "nobody if the job is not watched": (TELL.asking(hang=None), both(NOW, NOW, NOW), LATE, []),
     "nobody if it does not run": (TELL.in_phase("Starting"), both(NOW, NOW, NOW), LATE, []),
     "the one that is told of, again and again": (
@@ -215,6 +233,15 @@ def test_who_is_listened_to_besides(name: str) -> None:
     job, said, at, expected = ASKED[name]
     built = job.build()
     assert [one.name for one in hang_listens(built, seen(built, said), at)] == expected
+
+
+def test_one_answer_that_failed_keeps_no_hang_a_secret() -> None:
+    job, failed = TELL.build(), {**SILENT, FIRST: told(LATE, NOW, error="timed out")}
+    assert watched(job, job.status, seen(job, failed)).hang == LEARNED
+    again = hang_looked_at(job, job.status, seen(job, failed), LATE)
+    assert again == LATE + 15 * SECOND + AN_INSTANT
+    assert [one.name for one in hang_listens(job, seen(job, failed), again)] == [FIRST]
+    assert watched(job, job.status, seen(job, {**failed, FIRST: told(again, NOW)})).hang == HANGS
 
 
 def test_on_this_machine_all_are_listened_to_all_the_time() -> None:

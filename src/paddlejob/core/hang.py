@@ -100,9 +100,10 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     silences = tuple(_silences(job, observed))
     due = all_end(silences)
     if due is None or now < due:
-        left = (one for one, until in _alone(job, silences) if one.said.at < until)
-        return tuple(listen_to(one.pod) for one in left)[:MOST_AT_ONCE]
-    return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, due))[:MOST_AT_ONCE]
+        left = ((one.pod, until) for one, until in _alone(job, silences))
+    else:
+        left = ((pod, due) for pod in _running(observed))
+    return tuple(listen_to(pod) for pod, until in left if _is_due(observed, pod, until, now - every))[:MOST_AT_ONCE]
 
 
 def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) -> datetime | None:
@@ -115,11 +116,11 @@ def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) 
 
 
 def _again(job: Job, observed: Observed) -> Iterator[datetime]:
-    """When to listen to those again who are listened to all the time."""
+    """When to listen to those again who are listened to all the time, and to those whose answer was none."""
     every, told = observed.listening.every, _told(job.status, observed)
     for pod in _running(observed):
         said = observed.said.get(pod.metadata.uid)
-        if said is not None and every is not None and (observed.scheduling.local or pod is told):
+        if said is not None and every is not None and (observed.scheduling.local or pod is told or said.error):
             yield after(said.at, every + AN_INSTANT)
 
 
@@ -199,6 +200,12 @@ def _running(observed: Observed) -> Iterator[Pod]:
     for slot in observed.of_role("worker"):
         if slot.pod is not None and slot.pod.state == "running" and not slot.pod.deleting:
             yield slot.pod
+
+
+def _is_due(observed: Observed, pod: Pod, until: datetime, again: datetime) -> bool:
+    """Whether nobody has listened since then; or in vain, and that was long ago."""
+    said = observed.said.get(pod.metadata.uid)
+    return said is None or said.at < until or (bool(said.error) and said.at <= again)
 
 
 def _heard_since(observed: Observed, pod: Pod, due: datetime) -> bool:
