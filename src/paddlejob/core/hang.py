@@ -148,7 +148,7 @@ def _first(silences: tuple[Silence, ...], last: Silence) -> Silence:
 
 def _alone(job: Job, silences: tuple[Silence, ...]) -> Iterator[tuple[Silence, datetime]]:
     """Who is silent while others went on. It means nothing where the worker that speaks may change."""
-    return iter(()) if job.spec.is_elastic else alone(silences)
+    return iter(()) if job.spec.is_elastic else alone(job, silences)
 
 
 def _silences(job: Job, observed: Observed) -> Iterator[Silence]:

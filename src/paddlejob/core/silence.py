@@ -11,6 +11,7 @@ from datetime import datetime
 
 import msgspec
 
+from paddlejob.api import Job
 from paddlejob.core.children import Pod
 from paddlejob.core.observe import Said
 from paddlejob.core.pauses import is_halfway
@@ -51,11 +52,13 @@ def all_end(silences: Sequence[Silence]) -> datetime | None:
     return max(spent, min(one.ends for one in known))
 
 
-def alone(silences: Sequence[Silence]) -> Iterator[tuple[Silence, datetime]]:
+def alone(job: Job, silences: Sequence[Silence]) -> Iterator[tuple[Silence, datetime]]:
     """Who is silent while others went on, and up to when they did. At the end of one's own work that means nothing.
     Others that fall silent with it, and come back before it, did not go on."""
     latest = max((one.since for one in silences), default=NEVER)
-    late = [one for one in silences if one.budget is not None and one.ends <= latest and is_halfway(one.said.readings)]
+    late = [
+        one for one in silences if one.budget is not None and one.ends <= latest and is_halfway(job, one.said.readings)
+    ]
     late.sort(key=lambda one: one.ends)
     return _without(late, _told(silences, late))
 
