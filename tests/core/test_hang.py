@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import sys
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -47,8 +49,8 @@ def status_of(job: JobBuilder, said: Mapping[str, Said], **fields: Any) -> HangS
     return watched(built, built.status, seen(built, said, **fields)).hang
 
 
-def both(at: datetime, first: datetime, second: datetime, **fields: Any) -> dict[str, Said]:
-    return {FIRST: told(at, first, "first", **fields), SECOND_WORKER: told(at, second, "second", **fields)}
+def both(at: datetime, of_first: datetime, of_second: datetime, **fields: Any) -> dict[str, Said]:
+    return {FIRST: told(at, of_first, "first", **fields), SECOND_WORKER: told(at, of_second, "second", **fields)}
 
 
 EARLIER = NOW - 2 * SECOND
@@ -90,6 +92,26 @@ CASES: dict[str, tuple[JobBuilder, dict[str, Said], HangStatus | None]] = {
         replace(HANGS, worker=FIRST, line="first"),
     ),
     "nobody has told steps": (TELL, {name: replace(one, readings=()) for name, one in SILENT.items()}, None),
+    "all were heard for the first time, by whose clock nobody knows": (
+        AT_ONCE,
+        both(LATE, NOW, EARLIER, first=LATE),
+        LEARNED,
+    ),
+    "one of them was heard before": (
+        TELL,
+        {FIRST: told(LATE, NOW, "first", first=NOW), SECOND_WORKER: told(LATE, EARLIER, "second", first=LATE)},
+        HANGS,
+    ),
+    "all were heard again, when what is sure was too long": (
+        TELL,
+        both(LATE + BUDGET, NOW, EARLIER, first=LATE),
+        HANGS,
+    ),
+    "one worker alone, heard for the first time": (
+        TELL,
+        {FIRST: told(LATE, LATE), SECOND_WORKER: told(LATE, EARLIER, first=LATE)},
+        LEARNED,
+    ),
     "it does not watch": (TELL.asking(hang=None), SILENT, None),
     "it does not run": (TELL.in_phase("Starting"), SILENT, None),
     "one worker alone, in the midst of its work": (
@@ -175,6 +197,24 @@ ASKED: dict[str, tuple[JobBuilder, dict[str, Said], datetime, list[str]]] = {
         LATE,
         [SECOND_WORKER],
     ),
+    "that one again, if it could not be read": (
+        TELL,
+        {FIRST: told(LATE + SECOND, LATE), SECOND_WORKER: told(LATE + SECOND, EARLIER, error="timed out")},
+        LATE + 16 * SECOND,
+        [SECOND_WORKER],
+    ),
+    "the one that could not be read, after a while": (
+        TELL,
+        {**SILENT, FIRST: told(LATE, NOW, error="timed out")},
+        LATE + 15 * SECOND,
+        [FIRST],
+    ),
+    "nobody who could not be read just now": (
+        TELL,
+        {**SILENT, FIRST: told(LATE, NOW, error="timed out")},
+        LATE + 14 * SECOND,
+        [],
+    ),
     "nobody if the job is not watched": (TELL.asking(hang=None), both(NOW, NOW, NOW), LATE, []),
     "nobody if it does not run": (TELL.in_phase("Starting"), both(NOW, NOW, NOW), LATE, []),
     "the one that is told of, again and again": (
@@ -195,6 +235,15 @@ def test_who_is_listened_to_besides(name: str) -> None:
     assert [one.name for one in hang_listens(built, seen(built, said), at)] == expected
 
 
+def test_one_answer_that_failed_keeps_no_hang_a_secret() -> None:
+    job, failed = TELL.build(), {**SILENT, FIRST: told(LATE, NOW, error="timed out")}
+    assert watched(job, job.status, seen(job, failed)).hang == LEARNED
+    again = hang_looked_at(job, job.status, seen(job, failed), LATE)
+    assert again == LATE + 15 * SECOND + AN_INSTANT
+    assert [one.name for one in hang_listens(job, seen(job, failed), again)] == [FIRST]
+    assert watched(job, job.status, seen(job, {**failed, FIRST: told(again, NOW)})).hang == HANGS
+
+
 def test_on_this_machine_all_are_listened_to_all_the_time() -> None:
     job = TELL.asking(hang=None).build()
     seen_here = seen(job, {FIRST: told(LATE, LATE)}, local=True)
@@ -202,6 +251,40 @@ def test_on_this_machine_all_are_listened_to_all_the_time() -> None:
     assert hang_looked_at(job, job.status, seen_here, LATE) == LATE + 15 * SECOND + AN_INSTANT
     assert [one.name for one in hang_listens(job, seen_here, LATE + 15 * SECOND)] == [SECOND_WORKER]
     assert [one.name for one in hang_listens(job, seen_here, LATE + 16 * SECOND)] == [FIRST, SECOND_WORKER]
+
+
+def events_of(look: Callable[[], object]) -> int:
+    """What Python does for it: calls of all kinds, and steps of generators. Not the time that it takes."""
+    counted = itertools.count()
+    sys.setprofile(lambda *_: next(counted))
+    try:
+        look()
+    finally:
+        sys.setprofile(None)
+    return next(counted)
+
+
+CROWDS: dict[str, Callable[[int, int], int]] = {
+    "all move": lambda at, workers: 99,
+    "one is left behind": lambda at, workers: 99 * (at > 0),
+    "half of them are left behind": lambda at, workers: 99 * (2 * at > workers),
+    "one after the other falls silent": lambda at, workers: 99 * at // workers,
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_what_a_look_costs_grows_no_faster_than_the_job(crowd: str) -> None:
+    costs = []
+    for workers in (100, 1000):
+        builder = TELL.with_workers(workers)
+        job, names = builder.build(), list(pods_of(builder.build()))
+        lasts = [NOW + CROWDS[crowd](at, workers) * SECOND for at in range(workers)]
+        observed = seen(job, {name: told(LATE, at) for name, at in zip(names, lasts, strict=True)}, running=workers)
+        now = NOW + 99 * SECOND
+        costs.append(
+            events_of(lambda: (watched(job, job.status, observed), hang_listens(job, observed, now)))  # noqa: B023
+        )
+    assert costs[1] < 12 * costs[0]
 
 
 def test_nobody_is_listened_to_where_nobody_may() -> None:
@@ -270,6 +353,39 @@ def test_a_job_that_wants_it_starts_over_after_a_while() -> None:
     assert (node.name, node.hangs) == ("node-1", 1)
 
 
+END = NOW + LEAST_BEFORE_RESTART * SECOND
+HEARSAY: dict[str, tuple[JobBuilder, dict[str, Said]]] = {
+    "nobody was heard since the operator began": (RESTART, {}),
+    "only another was heard": (RESTART, {FIRST: told(END, NOW)}),
+    "it was heard before the time had come": (RESTART, both(END - SECOND, NOW, EARLIER)),
+    "it could not be read": (RESTART, {SECOND_WORKER: told(END, EARLIER, error="timed out")}),
+    "it could not be read, and the user said after how long": (
+        AT_ONCE,
+        {SECOND_WORKER: told(END, EARLIER, error="timed out")},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEARSAY)
+def test_nothing_starts_over_by_hearsay(name: str) -> None:
+    job, said = HEARSAY[name]
+    hanging = job.with_status(hang=HANGS).build()
+    made = plan(hanging, seen(hanging, said), END)
+    assert (made.status.phase, made.status.hangs) == ("Running", 0)
+    assert made.status.hang == HANGS
+    heard = both(END, NOW, EARLIER)
+    assert plan(hanging, seen(hanging, heard), END).status.phase == "Restarting"
+
+
+@pytest.mark.parametrize("said", [{}, SILENT])
+def test_a_hang_ends_where_nobody_may_listen_any_more(said: dict[str, Said]) -> None:
+    hanging = RESTART.with_status(hang=HANGS).build()
+    deaf = replace(seen(hanging, said), listening=Listening())
+    made = plan(hanging, deaf, END)
+    assert (made.status.phase, made.status.reason, made.status.hang) == ("Running", "", LEARNED)
+    assert hang_looked_at(hanging, hanging.status, deaf, NOW) is None
+
+
 @pytest.mark.parametrize("job", [AT_ONCE, a_ps_job().with_gloo(0).asking(hang=AT_ONCE.job.spec.hang, backoff_limit=1)])
 def test_it_starts_over_at_once_if_the_user_said_after_how_long(job: JobBuilder) -> None:
     made = look(job.in_phase("Running"), both(NOW + 7 * SECOND, NOW, EARLIER), NOW + 7 * SECOND)
@@ -284,3 +400,9 @@ def test_hangs_and_failures_together_are_limited() -> None:
     failed = spent.with_status(status).build()
     killed = [one.failed(137).build() for one in pods_of(failed).values()]
     assert plan(failed, observe(failed, killed), NOW).status.failure == status.failure
+
+
+@pytest.mark.parametrize("since", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_a_hang_at_the_end_of_the_calendar_hinders_no_plan(since: str) -> None:
+    ahead = TELL.with_status(hang=replace(HANGS, since=since))
+    assert plan(ahead.build(), seen(ahead.build(), SILENT), LATE).status.phase == "Running"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from paddlejob.api import Job
 from paddlejob.core import Listen, Listening, Observed, Plan, Reading, Said, observe, plan
+from paddlejob.core.children import ContainerState, Running
 from paddlejob.core.listening import speaker
+from paddlejob.core.times import LONG_AGO, NEVER, timestamp
 from tests.builders import NOW, PodBuilder, a_config_map, a_job, a_pod
 
 EVERY = timedelta(seconds=15)
@@ -44,6 +46,14 @@ def telling(seconds: float, *, last: bool = False) -> Said:
 def test_nobody_is_listened_to_where_nobody_may() -> None:
     made = look(seen(RUNS, RUNS, every=None), 3600)
     assert (made.listens, made.wake_at) == ((), None)
+
+
+@pytest.mark.parametrize("at", [LONG_AGO, NEVER])
+def test_times_at_the_ends_of_the_calendar_hinder_no_plan(at: datetime) -> None:
+    started = RUNS._container(ContainerState(running=Running(timestamp(at))))
+    assert look(seen(started, RUNS), 16).status.phase == "Running"
+    told = Said(NOW, NOW, ("step 1/2",), (Reading(at, step=1, total=2),))
+    assert look(seen(started, RUNS, w0=told), 16).status.phase == "Running"
 
 
 def test_a_worker_is_listened_to_when_it_has_run_for_a_while() -> None:

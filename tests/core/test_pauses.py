@@ -28,6 +28,7 @@ def steps(
 
 TEN = steps(*range(0, 100, 10))
 BEGUN = Progress(begun=Mark(step=1, at=timestamp(NOW - timedelta(hours=1))))
+KNOWN = Progress(step=101, total=121)
 CASES: dict[str, tuple[JobBuilder, list[Reading], int | None]] = {
     "nothing was told": (JOB, [], None),
     "hardly anything": (JOB, TEN[:5], None),
@@ -50,6 +51,17 @@ CASES: dict[str, tuple[JobBuilder, list[Reading], int | None]] = {
     "just before the end of an epoch": (JOB, steps(*range(0, 100, 10), first=290, total=900, epochs=3), PATIENCE),
     "just after it": (JOB, steps(*range(0, 100, 10), first=292, total=900, epochs=3), 30),
     "at the end of all": (JOB, steps(*range(0, 100, 10), first=101, total=110), PATIENCE),
+    "at the end of all, which was told once": (
+        JOB.with_status(progress=KNOWN),
+        steps(*range(0, 100, 10), first=112),
+        PATIENCE,
+    ),
+    "before the end of all, which was told once": (JOB.with_status(progress=KNOWN), TEN, 30),
+    "at the end of all of an earlier attempt": (
+        JOB.with_status(progress=KNOWN, attempt=1),
+        steps(*range(0, 100, 10), first=112),
+        30,
+    ),
     "epochs of one step": (JOB, steps(*range(0, 100, 10), first=101, total=900, epochs=900), PATIENCE),
     "more epochs than steps": (JOB, steps(*range(0, 100, 10), first=101, total=900, epochs=2000), PATIENCE),
     "before the first 150th step": (JOB, steps(*range(0, 100, 10), first=141), PATIENCE),
@@ -78,7 +90,10 @@ def test_the_longest_pause_is_counted_in_whole_seconds() -> None:
 
 
 def test_a_worker_is_halfway_if_it_has_more_to_do_than_to_end_an_epoch() -> None:
-    assert is_halfway(steps(0, 1, total=900))
-    assert not is_halfway(steps(0, 1))
-    assert not is_halfway(steps(0, 1, total=102))
-    assert not is_halfway([])
+    job, knows = JOB.build(), JOB.with_status(progress=KNOWN).build()
+    assert is_halfway(job, steps(0, 1, total=900))
+    assert not is_halfway(job, steps(0, 1))
+    assert not is_halfway(job, steps(0, 1, total=102))
+    assert not is_halfway(job, [])
+    assert is_halfway(knows, steps(0, 1))
+    assert not is_halfway(knows, steps(0, 1, first=119))

@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from paddlejob.api import Job, ObjectMeta, ProgressPolicy
-from paddlejob.core import Listen, Reading, Said
+from paddlejob.api import HangPolicy, Job, ObjectMeta, ProgressPolicy
+from paddlejob.core import Listen, Reading, Said, observe, plan
 from paddlejob.kube.client import Client
 from paddlejob.operator import listening
 from paddlejob.operator.listening import BYTES, DENIED_FOR, LINES, READS_PER_SECOND, Ears
 from paddlejob.terminal import plain
-from tests.builders import NOW, a_job
+from tests.builders import NOW, a_config_map, a_job, pods_of
 from tests.kube.fake_server import refuses, until
 from tests.operator.conftest import StartInside
 from tests.operator.fake_cluster import NAMESPACE, FakeCluster
@@ -233,6 +234,43 @@ async def test_a_clock_of_a_node_that_is_wrong_makes_no_silence(listener: Listen
     assert NOW <= (listener.said.changed or NOW - skew) <= listener.now
     await listener.listen(15)
     assert listener.said.changed == NOW + timedelta(seconds=15 if minutes > 0 else 10 if minutes == 0 else 0)
+
+
+async def test_a_slow_clock_starts_nothing_over_that_was_heard_only_once(listener: Listener) -> None:
+    restarts = HangPolicy(action="Restart", after_seconds=60)
+    job = (
+        a_job()
+        .in_namespace(NAMESPACE)
+        .with_workers(1)
+        .asking(hang=restarts, backoff_limit=1)
+        .in_phase("Running")
+        .build()
+    )
+    pods = [one.running().build() for one in pods_of(job).values()]
+    uid, phases = pods[0].metadata.uid, []
+    listener.cluster.say(ASKED.name, "loading", at=NOW - timedelta(minutes=10))
+    for seconds in (0, 59, 1):
+        await listener.listen(seconds, job=job, uid=uid)
+        seen = replace(observe(job, [*pods, a_config_map(job)]), said=listener.ears.known(job.metadata.uid))
+        seen = replace(seen, listening=listener.ears.listening(job))
+        phases.append(plan(job, seen, listener.now).status.phase)
+    assert phases == ["Running", "Running", "Restarting"]
+
+
+async def test_what_is_heard_first_may_have_been_printed_just_then(listener: Listener) -> None:
+    listener.cluster.say(ASKED.name, "step 1/9", at=NOW - timedelta(minutes=10))
+    listener.cluster.fail("GET", LOG, refuses(500, "InternalError"))
+    await listener.listen()
+    unread = listener.said
+    assert unread.first is None
+    for _ in range(2):
+        await listener.listen(15)
+        assert (listener.said.changed, listener.said.first) == (
+            NOW - timedelta(minutes=10),
+            NOW + timedelta(seconds=15),
+        )
+    await listener.listen(15, life=1)
+    assert listener.said.first == listener.now
 
 
 async def test_a_log_that_cannot_be_read_holds_its_job_up_for_one_time_limit_only(listener: Listener) -> None:

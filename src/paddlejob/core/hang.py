@@ -7,7 +7,7 @@ silent first, and its last line. What is told stands in the status until the tra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
@@ -16,10 +16,11 @@ from paddlejob.api import Failure, HangPolicy, HangStatus, Job, Status, reasons
 from paddlejob.core.actions import Listen
 from paddlejob.core.children import Pod
 from paddlejob.core.listening import listen_to
-from paddlejob.core.observe import Observed, Said
-from paddlejob.core.pauses import budget_of, is_halfway, longest_pause
+from paddlejob.core.observe import Observed
+from paddlejob.core.pauses import budget_of, longest_pause
+from paddlejob.core.silence import Silence, all_end, alone, silence
 from paddlejob.core.stalls import Stall
-from paddlejob.core.times import NEVER, after, earliest, moment, timestamp
+from paddlejob.core.times import after, earliest, moment, timestamp
 
 # Of a large job so many at a time are asked for their last lines.
 MOST_AT_ONCE = 32
@@ -31,24 +32,6 @@ AN_INSTANT = timedelta(milliseconds=1)
 LONGEST_LINE = 500
 # A job whose budget is learned is not started over after less, however short its steps are: to tell does no harm.
 LEAST_BEFORE_RESTART = 300
-
-
-class Silence(msgspec.Struct, frozen=True):
-    """A running worker that has printed something, and does so no more."""
-
-    pod: Pod
-    said: Said
-    since: datetime
-    budget: int | None
-    """For how many seconds it may be silent; None while nobody can know."""
-
-    @property
-    def ends(self) -> datetime:
-        return NEVER if self.budget is None else after(self.since, self.budget)
-
-    def lasts(self, until: datetime) -> bool:
-        """Whether somebody has listened since then, in vain."""
-        return self.said.at >= until and not self.said.error
 
 
 def policy_of(job: Job, observed: Observed) -> HangPolicy | None:
@@ -63,7 +46,7 @@ def watched(job: Job, base: Status, observed: Observed) -> Status:
         return base
     if known.since is not None and not _stands(job, known, observed):
         known = HangStatus(longest_pause=known.longest_pause)
-    silences = tuple(_silences(job, observed)) if _runs(job) else ()
+    silences = tuple(_silences(job, observed)) if _is_heard(job, observed) else ()
     longest = max((longest_pause(one.said.readings) for one in silences), default=0)
     if longest > known.longest_pause * 5 // 4:  # told in few steps: each costs a call
         known = msgspec.structs.replace(known, longest_pause=longest)
@@ -89,9 +72,11 @@ def hang_stall(status: Status) -> Stall | None:
 
 
 def hang_failure(job: Job, status: Status, observed: Observed, now: datetime) -> Failure | None:
-    """Why the attempt is to be given up, if the job wants that."""
-    at, found = _restarts_at(job, status, observed), status.hang
-    if found is None or at is None or now < at:
+    """Why the attempt is to be given up, if the job wants that. Never by hearsay: what the status tells may be long
+    ago, and somebody has to have listened once more by then."""
+    at, found, told = _restarts_at(job, status, observed), status.hang, _told(status, observed)
+    said = None if told is None else observed.said.get(told.metadata.uid)
+    if found is None or at is None or now < at or said is None or said.at < at or said.error:
         return None
     return Failure(pod=found.worker, reason=reasons.HANGING, message=found.line)
 
@@ -106,48 +91,49 @@ def hang_listens(job: Job, observed: Observed, now: datetime) -> tuple[Listen, .
     """All workers of a job that may hang, once: those that nobody has listened to since then. While it hangs, only the
     one that is told of: when it says something, the hang is over. On this machine all of them all the time."""
     every = observed.listening.every
-    if not _runs(job) or policy_of(job, observed) is None or every is None:
+    if every is None or not _is_heard(job, observed):
         return ()
     if observed.scheduling.local:
         return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, now - every))
-    if (told := _told(job, observed)) is not None:
+    if (told := _told(job.status, observed)) is not None:
         return () if _heard_since(observed, told, now - every) else (listen_to(told),)
     silences = tuple(_silences(job, observed))
-    due = _ends(silences)
+    due = all_end(silences)
     if due is None or now < due:
-        alone = (one for one in silences if (until := _alone_until(job, one, silences)) and one.said.at < until)
-        return tuple(listen_to(one.pod) for one in alone)[:MOST_AT_ONCE]
-    return tuple(listen_to(pod) for pod in _running(observed) if not _heard_since(observed, pod, due))[:MOST_AT_ONCE]
+        left = ((one.pod, until) for one, until in _alone(job, silences))
+    else:
+        left = ((pod, due) for pod in _running(observed))
+    return tuple(listen_to(pod) for pod, until in left if _is_due(observed, pod, until, now - every))[:MOST_AT_ONCE]
 
 
 def hang_looked_at(job: Job, status: Status, observed: Observed, now: datetime) -> datetime | None:
     """When a pause may have become too long, or a hang lasted long enough."""
-    if not _runs(job) or policy_of(job, observed) is None:
+    if not _is_heard(job, observed):
         return None
     silences = tuple(_silences(job, observed))
     ends = (one.ends for one in silences if one.budget is not None)
-    return earliest(now, _ends(silences), *ends, _restarts_at(job, status, observed), *_again(job, observed))
+    return earliest(now, all_end(silences), *ends, _restarts_at(job, status, observed), *_again(job, observed))
 
 
 def _again(job: Job, observed: Observed) -> Iterator[datetime]:
-    """When to listen to those again who are listened to all the time."""
-    every, told = observed.listening.every, _told(job, observed)
+    """When to listen to those again who are listened to all the time, and to those whose answer was none."""
+    every, told = observed.listening.every, _told(job.status, observed)
     for pod in _running(observed):
         said = observed.said.get(pod.metadata.uid)
-        if said is not None and every is not None and (observed.scheduling.local or pod is told):
-            yield said.at + every + AN_INSTANT
+        if said is not None and every is not None and (observed.scheduling.local or pod is told or said.error):
+            yield after(said.at, every + AN_INSTANT)
 
 
 def _hanging(job: Job, observed: Observed, silences: tuple[Silence, ...]) -> tuple[datetime, Silence] | None:
     """Since when nothing moves, and who fell silent first."""
-    due = _ends(silences)
+    due = all_end(silences)
     if due is not None and all(_heard_since(observed, pod, due) for pod in _running(observed)):
         last = max(silences, key=lambda one: one.since)
         if last.lasts(due):
             return last.since, _first(silences, last)
-    alone = [one for one in silences if (until := _alone_until(job, one, silences)) and one.lasts(until)]
-    if alone:
-        first = min(alone, key=lambda one: one.since)
+    left = [one for one, until in _alone(job, silences) if one.lasts(until)]
+    if left:
+        first = min(left, key=lambda one: one.since)
         return first.since, first
     return None
 
@@ -160,25 +146,9 @@ def _first(silences: tuple[Silence, ...], last: Silence) -> Silence:
     return min(candidates, key=lambda one: (not one.said.stopped, one.since, one.pod.metadata.name))
 
 
-def _ends(silences: tuple[Silence, ...]) -> datetime | None:
-    """When it has been silent for too long that none of them says anything."""
-    budgets = [one.budget for one in silences if one.budget is not None]
-    return after(max(one.since for one in silences), max(budgets)) if budgets else None
-
-
-def _alone_until(job: Job, one: Silence, others: Iterable[Silence]) -> datetime | None:
-    """Up to when others went on while it was silent; None if they did not, or if that means nothing: at the end of its
-    own work, or where the worker that speaks may change. Others that fall silent with it, and come back before it,
-    did not go on."""
-    if job.spec.is_elastic or one.budget is None or not is_halfway(one.said.readings):
-        return None
-    late = after(one.since, one.budget // 2)
-    went_on = (
-        other.since
-        for other in others
-        if other.since >= one.ends and any(late <= reading.at <= one.ends for reading in other.said.readings)
-    )
-    return max(went_on, default=None)
+def _alone(job: Job, silences: tuple[Silence, ...]) -> Iterator[tuple[Silence, datetime]]:
+    """Who is silent while others went on. It means nothing where the worker that speaks may change."""
+    return iter(()) if job.spec.is_elastic else alone(job, silences)
 
 
 def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
@@ -191,21 +161,22 @@ def _silences(job: Job, observed: Observed) -> Iterator[Silence]:
         if since is None and policy.after_seconds is not None and running is not None:
             since = moment(running.started_at or "")
         if since is not None:
-            yield Silence(pod, said, since, budget_of(job, policy, said.readings))
+            yield silence(pod, said, since, budget_of(job, policy, said.readings))
 
 
 def _stands(job: Job, known: HangStatus, observed: Observed) -> bool:
-    """Whether a hang that was told goes on. What is not known does not end it: an operator may just have begun."""
-    told = _told(job, observed)
-    if not _runs(job) or known.attempt != job.status.attempt or told is None:
+    """Whether a hang that was told goes on. What is not known does not end it: an operator may just have begun. Where
+    nobody may listen any more it would never end."""
+    told = _told(job.status, observed)
+    if not _is_heard(job, observed) or known.attempt != job.status.attempt or told is None:
         return False
-    said, moved = observed.said.get(told.metadata.uid), moment(known.since or "") + ONE_SECOND
+    said, moved = observed.said.get(told.metadata.uid), after(moment(known.since or ""), ONE_SECOND)
     return said is None or said.changed is None or said.changed <= moved
 
 
-def _told(job: Job, observed: Observed) -> Pod | None:
+def _told(status: Status, observed: Observed) -> Pod | None:
     """The worker of a hang that the status tells of."""
-    known = job.status.hang
+    known = status.hang
     if known is None or known.since is None:
         return None
     return next((pod for pod in _running(observed) if pod.metadata.name == known.worker), None)
@@ -219,14 +190,22 @@ def _restarts_at(job: Job, status: Status, observed: Observed) -> datetime | Non
     return after(moment(found.since), least)
 
 
-def _runs(job: Job) -> bool:
-    return job.status.phase == "Running"
+def _is_heard(job: Job, observed: Observed) -> bool:
+    """Whether it runs, is watched, and somebody may listen."""
+    may_hang = job.status.phase == "Running" and policy_of(job, observed) is not None
+    return may_hang and observed.listening.every is not None
 
 
 def _running(observed: Observed) -> Iterator[Pod]:
     for slot in observed.of_role("worker"):
         if slot.pod is not None and slot.pod.state == "running" and not slot.pod.deleting:
             yield slot.pod
+
+
+def _is_due(observed: Observed, pod: Pod, until: datetime, again: datetime) -> bool:
+    """Whether nobody has listened since then; or in vain, and that was long ago."""
+    said = observed.said.get(pod.metadata.uid)
+    return said is None or said.at < until or (bool(said.error) and said.at <= again)
 
 
 def _heard_since(observed: Observed, pod: Pod, due: datetime) -> bool:

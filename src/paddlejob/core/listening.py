@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from paddlejob.core.actions import Listen
 from paddlejob.core.children import Pod
 from paddlejob.core.observe import Observed, Said
-from paddlejob.core.times import LONG_AGO, moment
+from paddlejob.core.times import LONG_AGO, after, moment
 
 # While none says how far the job is, so many workers take turns: which of them talks, depends on the program.
 TURNS = 4
@@ -60,8 +60,11 @@ def speaker(observed: Observed) -> tuple[Pod, Said] | None:
     latest = max(telling, key=_told_at, default=None)
     if latest is None:
         return None
-    since = _told_at(latest) - A_WHILE
-    return next((one for one in telling if one[0].state == "running" and _told_at(one) >= since), latest)
+    newest = _told_at(latest)
+    return next(
+        (one for one in telling if one[0].state == "running" and newest - _told_at(one) <= A_WHILE),
+        latest,
+    )
 
 
 def _told_at(one: tuple[Pod, Said]) -> datetime:
@@ -98,7 +101,7 @@ def _workers(observed: Observed) -> Iterator[Pod]:
 
 def _after(every: timedelta, last: datetime, pod: Pod) -> datetime:
     """When to listen again to whom nobody has listened since then."""
-    return last + min(every * RAREST, max(every, (last - _started(pod)) / STEADY))
+    return after(last, min(every * RAREST, max(every, (last - _started(pod)) / STEADY)))
 
 
 def _started(pod: Pod) -> datetime:

@@ -89,6 +89,9 @@ class Said(msgspec.Struct, frozen=True):
     """Whether it had ended by then."""
     stopped: bool = False
     """Whether its processes are stopped, as by SIGSTOP: only on this machine anybody knows."""
+    first: datetime | None = None
+    """When this life of it was first listened to, where another clock tells when its lines were printed; None where it
+    is our own."""
 
 
 class Listening(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from paddlejob.api import HangPolicy, Job
 from paddlejob.core.observe import Reading
+from paddlejob.core.progress import with_total
 from paddlejob.core.times import moment
 
 FACTOR = 3
@@ -38,7 +39,7 @@ def budget_of(job: Job, policy: HangPolicy, readings: Sequence[Reading]) -> int 
     if first is None or last.step is None or (last.at - first.at).total_seconds() < LEAST_HISTORY:
         return None
     learned = learned_budget(max(longest_pause(readings), job.status.hang.longest_pause if job.status.hang else 0))
-    is_patient = _may_end_an_epoch(readings) or _may_be_the_first(first.step or 0, readings)
+    is_patient = _may_end_an_epoch(job, readings) or _may_be_the_first(first.step or 0, readings)
     return max(learned, PATIENCE) if is_patient else learned
 
 
@@ -52,9 +53,9 @@ def longest_pause(readings: Sequence[Reading]) -> int:
     return math.ceil(max(_pauses(readings), default=0))
 
 
-def is_halfway(readings: Sequence[Reading]) -> bool:
+def is_halfway(job: Job, readings: Sequence[Reading]) -> bool:
     """Whether the worker that told these steps last has surely more to do before it may wait for the others."""
-    return bool(readings) and readings[-1].total is not None and not _may_end_an_epoch(readings)
+    return bool(readings) and with_total(job, readings).total is not None and not _may_end_an_epoch(job, readings)
 
 
 def _pauses(readings: Sequence[Reading]) -> list[float]:
@@ -79,9 +80,9 @@ def _reach(readings: Sequence[Reading]) -> tuple[int, int]:
     return steps[-1], steps[-1] + max(1, stride)
 
 
-def _may_end_an_epoch(readings: Sequence[Reading]) -> bool:
+def _may_end_an_epoch(job: Job, readings: Sequence[Reading]) -> bool:
     """Or the whole training. Where the number of steps is not known, nobody can tell when it ends."""
-    last = readings[-1]
+    last = with_total(job, readings)
     if last.step is None or last.total is None:
         return False
     low, high = _reach(readings)

@@ -42,8 +42,8 @@ def _at_rest(before: Progress | None, observed: Observed) -> Progress | None:
 
 
 def _progress(job: Job, before: Progress | None, readings: Sequence[Reading]) -> Progress:
-    ours = before if before is not None and before.attempt == job.status.attempt else None
-    last = _with_total(ours, readings)
+    ours = _ours(job)
+    last = with_total(job, readings)
     lately = _one_run(readings)
     begun = _begun(ours, last, lately[0])
     speed = _speed(lately[0].step, lately[0].at, last) or last.speed or (before.speed if before else None)
@@ -67,9 +67,15 @@ def _progress(job: Job, before: Progress | None, readings: Sequence[Reading]) ->
     )
 
 
-def _with_total(before: Progress | None, readings: Sequence[Reading]) -> Reading:
+def _ours(job: Job) -> Progress | None:
+    """What is known of this attempt."""
+    before = job.status.progress
+    return before if before is not None and before.attempt == job.status.attempt else None
+
+
+def with_total(job: Job, readings: Sequence[Reading]) -> Reading:
     """The newest of them. How much there is to do may have been told once, in a line that nobody reads again."""
-    last = readings[-1]
+    before, last = _ours(job), readings[-1]
     if before is None or before.step is None or before.total is None or last.step is None:
         return last
     goes_on = before.step <= last.step <= before.total

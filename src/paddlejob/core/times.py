@@ -23,10 +23,10 @@ def moment(text: str) -> datetime:
     return read if read.tzinfo else read.replace(tzinfo=timezone.utc)
 
 
-def after(start: datetime, seconds: int) -> datetime:
-    """`seconds` later; as late as the calendar goes if that is too long for it."""
+def after(start: datetime, pause: int | timedelta) -> datetime:
+    """So much later, in seconds if it is a number; as late as the calendar goes if that is too long for it."""
     try:
-        return start + min(timedelta(seconds=seconds), LONGEST)
+        return start + min(pause if isinstance(pause, timedelta) else timedelta(seconds=pause), LONGEST)
     except OverflowError:
         return NEVER
 

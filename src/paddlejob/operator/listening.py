@@ -41,13 +41,15 @@ STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", re.ASCI
 
 
 class _Heard(NamedTuple):
-    """`until`: the stamp of the last line. `most`: how many lines to ask for. `at`: when it was read, if it was."""
+    """`until`: the stamp of the last line. `most`: how many lines to ask for. `first`, `at`: when it was read for the
+    first time, and lately, if it was."""
 
     life: int
     ear: Ear
     said: Said
     until: Stamp | None = None
     most: int = LINES
+    first: datetime | None = None
     at: datetime | None = None
 
 
@@ -113,7 +115,8 @@ class Ears:
             limit = FIRST_BYTES if first else BYTES
             text = await self._ask(job, asked, FIRST_LINES if first else before.most, limit)
             until, most = _hear(before, text, cut=len(text) >= limit)
-            heard = before._replace(until=until, most=most, at=self._now())
+            read = self._now()
+            heard = before._replace(until=until, most=most, first=before.first or read, at=read)
         except KubeError as failed:
             error = str(failed)
             self._failed(job, asked, failed)
@@ -121,7 +124,10 @@ class Ears:
         said = before.ear.said(at, last=asked.last, error=error)
         since = before.said.changed if said.changed == changed else _by_our_clock(said.changed, before.at, at)
         kept = {uid: one for uid, one in self._known.get(job.metadata.uid, {}).items() if at - one.said.at < KEPT_FOR}
-        self._known[job.metadata.uid] = {**kept, asked.uid: heard._replace(said=replace(said, changed=since))}
+        self._known[job.metadata.uid] = {
+            **kept,
+            asked.uid: heard._replace(said=replace(said, changed=since, first=heard.first)),
+        }
         return not error
 
     async def _ask(self, job: Job, asked: Listen, lines: int, limit: int) -> bytes:
