@@ -58,6 +58,11 @@ def test_a_link_on_another_site_opens_the_page_and_leaves_no_token_behind(served
     assert page.evaluate("() => document.cookie") == ""
 
 
+def test_who_comes_by_a_link_is_asked_for_no_icon_that_would_be_refused(served: Served) -> None:
+    answer = served.ask("GET", f"/?token={served.token}", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")
+    assert (answer.status, '<link rel="icon" href="data:,">' in answer.body) == (200, True)
+
+
 def test_another_server_of_this_machine_is_not_sent_the_cookie(served: Served, visit: Visit) -> None:
     """Cookies know no ports: a server of somebody else's on 127.0.0.1 would get it, too."""
     page = visit(served.address).page

@@ -23,8 +23,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # A name or an address, and a port; nothing of what else could stand before a path.
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.IGNORECASE)
 # A cookie that is strict does not come along while a browser follows another site's link, redirects included: from a
-# page of our own it does.
+# page of our own it does. A page that names no icon is asked for one at a path of which the cookie is not.
 _WAY_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>PaddleJobs</title>
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={base}/"><a href="{base}/">PaddleJobs</a></html>
 """
 EVERYWHERE = ("", "0.0.0.0", "::")
