@@ -272,19 +272,18 @@ CROWDS: dict[str, Callable[[int, int], int]] = {
 }
 
 
+def cost_of_a_look(crowd: str, workers: int) -> int:
+    builder = TELL.with_workers(workers)
+    job, names = builder.build(), list(pods_of(builder.build()))
+    lasts = [NOW + CROWDS[crowd](at, workers) * SECOND for at in range(workers)]
+    observed = seen(job, {name: told(LATE, at) for name, at in zip(names, lasts, strict=True)}, running=workers)
+    now = NOW + 99 * SECOND
+    return events_of(lambda: (watched(job, job.status, observed), hang_listens(job, observed, now)))
+
+
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_what_a_look_costs_grows_no_faster_than_the_job(crowd: str) -> None:
-    costs = []
-    for workers in (100, 1000):
-        builder = TELL.with_workers(workers)
-        job, names = builder.build(), list(pods_of(builder.build()))
-        lasts = [NOW + CROWDS[crowd](at, workers) * SECOND for at in range(workers)]
-        observed = seen(job, {name: told(LATE, at) for name, at in zip(names, lasts, strict=True)}, running=workers)
-        now = NOW + 99 * SECOND
-        costs.append(
-            events_of(lambda: (watched(job, job.status, observed), hang_listens(job, observed, now)))  # noqa: B023
-        )
-    assert costs[1] < 12 * costs[0]
+    assert cost_of_a_look(crowd, 1000) < 12 * cost_of_a_look(crowd, 100)
 
 
 def test_nobody_is_listened_to_where_nobody_may() -> None:
